@@ -1,0 +1,29 @@
+export interface Broker {
+  /** `host:port`, or several of them joined by commas. */
+  readonly bootstrapServers: string;
+  /** Where it comes from, in words. */
+  readonly origin: string;
+  /** Ends it and deletes its data. Does nothing to a broker that was given. */
+  remove(): Promise<void>;
+}
+
+/** A broker of one's own: it may be hurt. It keeps its address and its data until it is removed. */
+export interface OwnBroker extends Broker {
+  /** A clean shutdown (SIGTERM); resolves when the process is gone. */
+  stop(): Promise<void>;
+  /** A crash (SIGKILL); resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Starts it again after `stop` or `kill`; resolves when it answers requests. */
+  start(): Promise<void>;
+  /** Slow, not dead: its connections stay open and nothing answers. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+}
+
+/** What a broker is started with. */
+export interface BrokerShape {
+  readonly port: number;
+  readonly controllerPort: number;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly jvmOptions: readonly string[];
+}

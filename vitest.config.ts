@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config';
+
+// Each blocking call of the Kafka client holds a thread of the pool, whose size a process reads once as it starts:
+// the test processes inherit it from this one.
+process.env['UV_THREADPOOL_SIZE'] ??= '24';
+
+export default defineConfig({
+  test: {
+    // The Kafka client can not be loaded in worker threads.
+    pool: 'forks',
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          globalSetup: ['test/integration/setup.ts'],
+          // Files take turns: they start processes and brokers of their own, and measure time.
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
