@@ -1,0 +1,82 @@
+import type { Failure, Observer } from '../pipeline/observer.ts';
+import type { TopicPartition } from '../pipeline/ports.ts';
+import type { Logger } from './logger.ts';
+import { Thinner } from './thinner.ts';
+
+/** Of lines that say the same, one per this interval is written. */
+const REPEAT_INTERVAL_MS = 30_000;
+
+/**
+ * The observer that logs what an operator wants to read: changes of assignment, and what went wrong. Transactions that
+ * commit show only at debug level.
+ *
+ * @param logger Bound to the pipeline.
+ * @param now A clock in milliseconds that never goes back.
+ */
+export function logFacts(logger: Logger, now?: () => number): Partial<Observer> {
+  const thinner = new Thinner(REPEAT_INTERVAL_MS, now);
+
+  function thinned(level: 'warn' | 'error', kind: string, fields: object, message: string): void {
+    thinner.pass(kind, (suppressed) => {
+      logger[level](suppressed > 0 ? { ...fields, suppressed } : fields, message);
+    });
+  }
+
+  return {
+    assigned: (partitions) => logger.info({ partitions: byTopic(partitions) }, 'partitions assigned'),
+    revoked: (partitions) => logger.info({ partitions: byTopic(partitions) }, 'partitions revoked'),
+    lost: (partitions) =>
+      logger.warn({ partitions: byTopic(partitions) }, 'partitions lost: the group took this process for dead'),
+
+    retried: ({ delayMs, ...failure }) =>
+      thinned(
+        'warn',
+        `retried ${failure.error.name}`,
+        { ...describe(failure), delayMs },
+        'record failed and will be tried again',
+      ),
+    deadLettered: (failure) =>
+      thinned('warn', `dead-lettered ${failure.error.name}`, describe(failure), 'record given up and dead-lettered'),
+    held: (failure) =>
+      thinned(
+        'error',
+        `held ${failure.topic} ${failure.partition}`,
+        describe(failure),
+        'partition held: its next record failed for good and no dead letter can be written',
+      ),
+    released: ({ topic, partition }) => logger.info({ topic, partition }, 'partition released'),
+
+    committed: ({ records, produced, durationMs }) =>
+      logger.debug(
+        { records: Object.fromEntries(records), produced: Object.fromEntries(produced), durationMs },
+        'transaction committed',
+      ),
+    aborted(reason, err) {
+      if (reason === 'shutdown') logger.info({ reason, err }, 'transaction aborted');
+      else thinned('warn', `aborted ${reason}`, { reason, err }, 'transaction aborted: its records are read again');
+    },
+    recycled: (reason, err) =>
+      thinned(
+        'warn',
+        `recycled ${reason}`,
+        { reason, err },
+        'producer replaced by a new one under the same transactional id',
+      ),
+    clientError: (client, err) =>
+      thinned('warn', `client ${client} ${errorCode(err)}`, { client, err }, 'the Kafka client reports an error'),
+  };
+}
+
+function describe({ topic, partition, offset, attempt, error }: Failure): object {
+  return { topic, partition, offset, attempt, err: error };
+}
+
+function byTopic(partitions: readonly TopicPartition[]): Record<string, number[]> {
+  const numbers: Record<string, number[]> = {};
+  for (const { topic, partition } of partitions) (numbers[topic] ??= []).push(partition);
+  return numbers;
+}
+
+function errorCode(error: Error): string {
+  return 'code' in error ? String(error.code) : error.name;
+}

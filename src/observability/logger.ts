@@ -1,0 +1,46 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+import type { CompiledConfig } from '../config/compiled.ts';
+import { CENSOR, redactedJson, redactSecrets } from './redact.ts';
+
+export type { Logger };
+
+/** Fields that hold credentials by their name, at the top and one level down, whether or not the value is a known secret. */
+const CREDENTIAL_PATHS = ['password', 'secret', 'token', 'authorization', 'sasl.password', 'ssl.key.password'].flatMap(
+  (field) => [`["${field}"]`, `*["${field}"]`],
+);
+
+/**
+ * The process's logger: one JSON object a line on standard output, or text for people where that is a terminal.
+ * No line contains one of `config.secrets`, whatever field, message or stack trace it came in.
+ *
+ * Lines are written synchronously, so nothing is lost when the process exits right after; it is quiet enough to afford that.
+ *
+ * @param destination Where the lines go instead of standard output.
+ */
+export function createLogger(
+  config: Pick<CompiledConfig, 'application' | 'instance' | 'log' | 'secrets'>,
+  destination: DestinationStream = pino.destination({ dest: 1, sync: true }),
+): Logger {
+  const redact = redactSecrets(config.secrets);
+  const pretty = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
+  const prettify = prettyFactory({ ignore: 'application,instance', singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
+
+  return pino(
+    {
+      level: config.log.level,
+      base: { application: config.application, instance: config.instance },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: pino.stdSerializers.errWithCause },
+      redact: { paths: CREDENTIAL_PATHS, censor: CENSOR },
+      hooks: {
+        streamWrite(line) {
+          const safeLine = redact(line) === line ? line : `${redactedJson(JSON.parse(line), redact)}\n`;
+          return pretty ? prettify(safeLine) : safeLine;
+        },
+      },
+    },
+    destination,
+  );
+}
