@@ -56,6 +56,11 @@ export function packageExists(name) {
 }
 
 /** @param {readonly string[]} names Debian packages */
+export function missingPackages(names) {
+  return names.filter((name) => !run('dpkg', ['--status', name]).ok);
+}
+
+/** @param {readonly string[]} names Debian packages */
 export function installPackages(names) {
   say(`installing ${names.join(' ')} (apt-get) …`);
   readPackageLists();
