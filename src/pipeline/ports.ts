@@ -33,23 +33,34 @@ export interface InputRecord extends TopicPartition {
 
 /** A record that is ready to be produced. */
 export interface OutputRecord {
+  /** The output's name in the configuration, or `dead-letter`. */
+  output: string;
   topic: string;
   /** Left to Kafka's default partitioner (murmur2 of the key) when absent. */
   partition?: number;
   key: Buffer | null;
   value: Buffer | null;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; -1 where the source record has none and the transform set none. */
   timestamp: number;
   headers?: RawHeaders;
 }
 
-/** The reader has seen everything in a partition up to `offset`, control records and aborted records included. */
-export type PartitionEnd = TopicPartitionOffset;
-
-export interface Poll {
-  records: InputRecord[];
-  ends: PartitionEnd[];
+/** Bytes ⇄ value. `null` bytes are `null` values and the other way round, in every format. Both directions throw an Error. */
+export interface Serde {
+  /** Names the format and its schema: serdes of one name give the same bytes for the same value. */
+  readonly name: string;
+  encode(value: unknown): Buffer | null;
+  decode(bytes: Buffer | null): unknown;
 }
+
+/**
+ * Decode, transform and encode of one record. `attempt` counts from 1. Synchronous where the user's function is, and the
+ * loop should not await then. Throws or rejects with an `Error`, never with anything else; leaves nothing behind when it does.
+ */
+export type RecordTransform = (
+  record: InputRecord,
+  attempt: number,
+) => readonly OutputRecord[] | Promise<readonly OutputRecord[]>;
 
 /** A partition's log as the broker last described it. */
 export interface PartitionLog extends TopicPartition {
@@ -66,4 +77,92 @@ export interface RebalanceListener {
   revoked(partitions: TopicPartition[]): Promise<void>;
   /** The partitions may already belong to another member: nothing may be committed for them. */
   lost(partitions: TopicPartition[]): Promise<void>;
+}
+
+/** The client's call failed; `kind` says what may be done about it. */
+export type FailureKind =
+  /** Call the same function again. */
+  | 'retriable'
+  /** Abort the transaction, rewind, go on. */
+  | 'abortable'
+  /** The broker refuses something that was written: find which record it is. */
+  | 'rejected'
+  /** The group went on without us: abort, send no offsets. */
+  | 'stale'
+  /** Another producer has our transactional id (or the broker timed our transaction out). */
+  | 'fenced'
+  /** This producer is of no more use; a new one may be. */
+  | 'fatal'
+  /** Nothing will help until somebody changes the configuration or the cluster. */
+  | 'denied';
+
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+  readonly kind: FailureKind;
+  /** librdkafka's code: negative for its own, positive for the broker's. */
+  readonly code: number;
+  /** With `rejected`: the record itself is at fault, not its topic. */
+  readonly recordLevel: boolean;
+
+  constructor(message: string, kind: FailureKind, code: number, recordLevel = false) {
+    super(message);
+    this.kind = kind;
+    this.code = code;
+    this.recordLevel = recordLevel;
+  }
+}
+
+/** A member of the input's consumer group. Every method rejects with a {@link ClientError}. */
+export interface Consumer {
+  /** Joins the group. Waits for a broker as long as it takes, or until `signal` aborts. */
+  start(listener: RebalanceListener, signal: AbortSignal): Promise<void>;
+  /** At most `maxRecords`, at once if there are some, else within `waitMs` or at the next `wake()`. One call at a time. */
+  poll(maxRecords: number, waitMs: number): Promise<InputRecord[]>;
+  wake(): void;
+  /** The group's committed offsets, open transactions settled; -1 where there is none. */
+  committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]>;
+  /** First and last stable offset of a partition's log, asked of the broker now. */
+  log(partition: TopicPartition): Promise<PartitionLog>;
+  /** Moves the read position and drops what was fetched. No poll may be in flight. */
+  seek(positions: readonly TopicPartitionOffset[]): Promise<void>;
+  pause(partitions: readonly TopicPartition[]): void;
+  resume(partitions: readonly TopicPartition[]): void;
+  /** What the broker last told about a partition of the assignment, about a second old; undefined until it did. */
+  fetched(partition: TopicPartition): FetchState | undefined;
+  /** Whether any broker is connected, about a second old. */
+  connected(): boolean;
+  /** Leaves the group; the listener is still called. */
+  close(): Promise<void>;
+}
+
+export interface FetchState {
+  /** First offset that still exists, or -1 when not known. */
+  logStart: number;
+  /** Last stable offset, or -1 when not known. */
+  lastStable: number;
+  /** Next offset to fetch: beyond control records and aborted records. */
+  nextFetch: number;
+  /** Counts the broker's answers, to tell a new one from an old one. */
+  version: number;
+}
+
+/** One transactional producer, from its first epoch to its retirement. Every method rejects with a {@link ClientError}. */
+export interface Producer {
+  /** Connects, fences the transactional id's former holder and settles what it left open. */
+  init(signal: AbortSignal): Promise<void>;
+  begin(): Promise<void>;
+  /** Enqueues `records` from index `from`; returns the index of the first that did not fit, `records.length` if all did. */
+  produce(records: readonly OutputRecord[], from: number): number;
+  /** Adds the offsets, with the group membership that `consumer` has now, to the transaction. */
+  sendOffsets(offsets: readonly TopicPartitionOffset[], consumer: Consumer): Promise<void>;
+  commit(): Promise<void>;
+  abort(): Promise<void>;
+  /**
+   * Why this producer must not begin another transaction although its calls succeeded: a request of this transaction
+   * may still be under way and would be taken for part of the next (KAFKA-17754). null when there is no doubt.
+   */
+  doubt(): 'slow-call' | 'disconnected' | null;
+  /** Largest record the client accepts, in bytes with key, value, headers and overhead. */
+  readonly maxRecordBytes: number;
+  close(): Promise<void>;
 }

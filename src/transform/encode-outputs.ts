@@ -1,0 +1,159 @@
+import { inspect } from 'node:util';
+
+import type { InputRecord, OutputRecord, RawHeaders, Serde } from '../pipeline/ports.ts';
+import type { TransformOutput } from './define-transform.ts';
+import { EncodeError, InvalidOutputError, toError } from './errors.ts';
+import type { EventIds } from './event-id.ts';
+import { type HeadersInit, RecordHeaders } from './record-headers.ts';
+import type { SourceRecord } from './source-record.ts';
+
+export interface OutputPlan {
+  readonly name: string;
+  readonly topic: string;
+  readonly key: Serde;
+  readonly value: Serde;
+}
+
+/** Turns what a transform returned into records to produce. */
+export class OutputEncoder {
+  readonly #outputs: ReadonlyMap<string, OutputPlan>;
+  /** The output where there is only one: then `to` may be left out. */
+  readonly #only: OutputPlan | undefined;
+  readonly #inputKey: Serde;
+  readonly #ids: EventIds;
+
+  constructor(outputs: readonly OutputPlan[], inputKey: Serde, ids: EventIds) {
+    this.#outputs = new Map(outputs.map((output) => [output.name, output]));
+    this.#only = outputs.length === 1 ? outputs[0] : undefined;
+    this.#inputKey = inputKey;
+    this.#ids = ids;
+  }
+
+  /** `result` is what the transform returned or resolved to, whatever it may be. Throws an `EncodeError` or an `InvalidOutputError`. */
+  encode(
+    result: unknown,
+    source: SourceRecord,
+    record: InputRecord,
+    brought: Buffer | undefined,
+  ): readonly OutputRecord[] {
+    if (result === undefined || result === null) return [];
+    if (!Array.isArray(result)) return [this.#encodeOne(result, 0, source, record, brought)];
+    return result.map((output: unknown, index) => this.#encodeOne(output, index, source, record, brought));
+  }
+
+  #encodeOne(
+    result: unknown,
+    index: number,
+    source: SourceRecord,
+    record: InputRecord,
+    brought: Buffer | undefined,
+  ): OutputRecord {
+    if (typeof result !== 'object' || result === null) {
+      throw invalid(index, `expected { value, … }, found ${shown(result)}`);
+    }
+    // Only its author knows the type for sure, so each field is checked before it is used.
+    const { key, value, headers, timestamp, to, partition } = result as Partial<TransformOutput<unknown, unknown>>;
+    const output = to === undefined && this.#only !== undefined ? this.#only : this.#outputNamed(to, index);
+    if (value === undefined) {
+      throw invalid(index, 'its `value` is missing: give `value`, or `value: null` for a tombstone');
+    }
+    const encoded: OutputRecord = {
+      output: output.name,
+      topic: output.topic,
+      key: this.#encodeKey(key, output, index, source, record),
+      value: encodePart('value', value, output.value, output, index),
+      timestamp: timestamp === undefined ? record.timestamp : checkTimestamp(timestamp, index),
+      headers: this.#ids.stamp(headers === undefined ? record.headers : toRaw(headers, index), record, brought, index),
+    };
+    if (partition !== undefined) encoded.partition = checkPartition(partition, index);
+    return encoded;
+  }
+
+  /** An inherited key keeps its bytes where both sides have one format: what is written back may differ, and with it the partition. */
+  #encodeKey(
+    key: unknown,
+    output: OutputPlan,
+    index: number,
+    source: SourceRecord,
+    record: InputRecord,
+  ): Buffer | null {
+    const inherited = key === undefined || (key === source.key && typeof key !== 'object');
+    if (inherited && output.key.name === this.#inputKey.name) return record.key;
+    return encodePart('key', key === undefined ? source.key : key, output.key, output, index);
+  }
+
+  #outputNamed(to: unknown, index: number): OutputPlan {
+    const output = typeof to === 'string' ? this.#outputs.get(to) : undefined;
+    if (output !== undefined) return output;
+    const names = [...this.#outputs.keys()];
+    if (to === undefined)
+      throw invalid(index, `its \`to\` is missing, and there are several outputs: ${names.join(', ')}`);
+    const meant = names.find((name) => typeof to === 'string' && isNear(name, to));
+    const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
+    throw invalid(index, `its \`to\` is ${shown(to)}, which is no output. Outputs: ${names.join(', ')}${hint}`);
+  }
+}
+
+function encodePart(
+  part: 'key' | 'value',
+  value: unknown,
+  serde: Serde,
+  output: OutputPlan,
+  index: number,
+): Buffer | null {
+  try {
+    return serde.encode(value);
+  } catch (thrown) {
+    const cause = toError(thrown);
+    throw new EncodeError(`${part} of output ${index} to ${output.name}: ${cause.message}`, { cause });
+  }
+}
+
+function toRaw(headers: HeadersInit, index: number): RawHeaders {
+  try {
+    return RecordHeaders.from(headers).toRaw();
+  } catch (thrown) {
+    const cause = toError(thrown);
+    throw invalid(index, cause.message, cause);
+  }
+}
+
+function checkTimestamp(timestamp: unknown, index: number): number {
+  if (typeof timestamp === 'number' && Number.isSafeInteger(timestamp) && timestamp >= 0) return timestamp;
+  throw invalid(
+    index,
+    `its \`timestamp\` must be a whole number of milliseconds since 1970, found ${shown(timestamp)}`,
+  );
+}
+
+function checkPartition(partition: unknown, index: number): number {
+  if (typeof partition === 'number' && Number.isInteger(partition) && partition >= 0 && partition < 2 ** 31)
+    return partition;
+  throw invalid(index, `its \`partition\` must be an integer from 0, found ${shown(partition)}`);
+}
+
+function invalid(index: number, what: string, cause?: Error): InvalidOutputError {
+  return new InvalidOutputError(`output ${index} of the transform: ${what}`, { cause });
+}
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: 0, maxStringLength: 40, maxArrayLength: 3, breakLength: Infinity });
+}
+
+/** True for names that differ in case, in separators, or by at most two edits. */
+function isNear(name: string, typed: string): boolean {
+  return editDistance(name.toLowerCase().replace(/[-_.]/g, ''), typed.toLowerCase().replace(/[-_.]/g, '')) <= 2;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
