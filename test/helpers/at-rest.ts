@@ -1,0 +1,41 @@
+import type { Evidence } from './checker/evidence.ts';
+import type { Processor } from './processor.ts';
+import { waitFor } from './wait.ts';
+
+/** What the broker may take to clean up after a transaction that timed out. */
+const CLEAN_UP_MS = 20_000;
+
+type Rest = Pick<Evidence, 'ends' | 'openTransactions' | 'lag'>;
+
+/**
+ * Waits until nothing hangs. After the transaction timeout and the broker's clean-up it gives up and returns what it
+ * then finds: for the checker to complain about.
+ */
+export async function untilAtRest(
+  ask: { readonly [K in keyof Rest]: () => Promise<Rest[K]> },
+  transactionTimeoutMs: number,
+): Promise<Rest> {
+  const patienceMs = transactionTimeoutMs + CLEAN_UP_MS;
+  const deadline = Date.now() + patienceMs;
+  const probe = async (): Promise<Rest | undefined> => {
+    const rest = { ends: await ask.ends(), openTransactions: await ask.openTransactions(), lag: await ask.lag() };
+    const isAtRest =
+      rest.ends.every(({ lastStable, highWatermark }) => lastStable === highWatermark) &&
+      rest.openTransactions.length === 0 &&
+      [...rest.lag.values()].every((records) => records === 0);
+    return isAtRest || Date.now() > deadline ? rest : undefined;
+  };
+  return waitFor('rest', probe, { timeoutMs: 2 * patienceMs, everyMs: 200 });
+}
+
+/** The lag gauges of the processes that run, by partition. */
+export async function lagOf(processors: readonly Processor[]): Promise<ReadonlyMap<string, number>> {
+  const lag = new Map<string, number>();
+  for (const processor of processors) {
+    if (processor.exit !== null) continue;
+    const metrics = await processor.metrics();
+    for (const { labels, value } of metrics?.series('millrace_lag_records') ?? [])
+      lag.set(`${labels['topic'] ?? ''}/${labels['partition'] ?? ''}`, value);
+  }
+  return lag;
+}

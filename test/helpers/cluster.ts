@@ -1,0 +1,91 @@
+import kafka from '@confluentinc/kafka-javascript';
+
+import { call } from './calls.ts';
+import type { PartitionEnds } from './checker/evidence.ts';
+import { partitionId, type Partition } from './log-record.ts';
+import { listTransactions, type ListedTransaction } from './list-transactions.ts';
+
+const TIMEOUT = { timeout: 10_000 };
+const NO_OFFSET = -1001;
+
+/** What the tests ask of the cluster itself, by clients that share nothing with the product. */
+export interface Cluster {
+  createTopic(topic: string, partitions: number, config?: Readonly<Record<string, string>>): Promise<void>;
+  deleteTopics(topics: readonly string[]): Promise<void>;
+  ends(partitions: readonly Partition[]): Promise<PartitionEnds[]>;
+  /** The group's committed offsets by partition; those without one are left out. */
+  committed(group: string, partitions: readonly Partition[]): Promise<ReadonlyMap<string, number>>;
+  /** Members of a group, and what each of them was assigned. */
+  members(group: string): Promise<{ memberId: string; partitions: string[] }[]>;
+  /** Transactions that the brokers know, those of all applications. */
+  transactions(): Promise<ListedTransaction[]>;
+  close(): Promise<void>;
+}
+
+export async function connectCluster(bootstrapServers: string): Promise<Cluster> {
+  const client = new kafka.Producer({ 'bootstrap.servers': bootstrapServers, log_level: 0 });
+  const metadata = await call<kafka.Metadata>((done) => client.connect({ timeout: 10_000 }, done));
+  const admin = kafka.AdminClient.createFrom(client);
+
+  async function offsets(partitions: readonly Partition[], isolationLevel: kafka.IsolationLevel) {
+    const wanted = partitions.map(({ topic, partition }) => ({ topic, partition, offset: kafka.OffsetSpec.LATEST }));
+    const found = await call<kafka.ListOffsetsResult[]>((done) =>
+      admin.listOffsets(wanted, { ...TIMEOUT, isolationLevel }, done),
+    );
+    return new Map(found.map((end) => [partitionId(end), end.offset]));
+  }
+
+  return {
+    async createTopic(topic, partitions, config = {}) {
+      const shape = { topic, num_partitions: partitions, replication_factor: 1, config: { ...config } };
+      await call<undefined>((done) => admin.createTopic(shape, 10_000, (error) => done(error, undefined)));
+    },
+
+    async deleteTopics(topics) {
+      for (const topic of topics)
+        await call<undefined>((done) => admin.deleteTopic(topic, 10_000, (error) => done(error, undefined)));
+    },
+
+    async ends(partitions) {
+      const lastStable = await offsets(partitions, kafka.IsolationLevel.READ_COMMITTED);
+      const high = await offsets(partitions, kafka.IsolationLevel.READ_UNCOMMITTED);
+      return partitions.map(({ topic, partition }) => ({
+        topic,
+        partition,
+        lastStable: lastStable.get(partitionId({ topic, partition })) ?? -1,
+        highWatermark: high.get(partitionId({ topic, partition })) ?? -1,
+      }));
+    },
+
+    async committed(group, partitions) {
+      const asked = [{ groupId: group, partitions: partitions.map(({ topic, partition }) => ({ topic, partition })) }];
+      const [found] = await call<kafka.GroupResults[]>((done) =>
+        admin.listConsumerGroupOffsets(asked, { ...TIMEOUT, requireStableOffsets: true }, done),
+      );
+      if (found?.error) throw new Error(`offsets of ${group}: ${found.error.message}`);
+      return new Map(
+        (found?.partitions ?? [])
+          .filter(({ offset }) => offset !== NO_OFFSET && offset >= 0)
+          .map((committed) => [partitionId(committed), committed.offset]),
+      );
+    },
+
+    async members(group) {
+      const { groups } = await call<kafka.GroupDescriptions>((done) => admin.describeGroups([group], TIMEOUT, done));
+      return (groups[0]?.members ?? []).map(({ memberId, assignment }) => ({
+        memberId,
+        partitions: assignment.topicPartitions.map(partitionId),
+      }));
+    },
+
+    async transactions() {
+      const listed = await Promise.all(metadata.brokers.map(({ host, port }) => listTransactions(host, port)));
+      return listed.flat();
+    },
+
+    async close() {
+      admin.disconnect();
+      await call<unknown>((done) => client.disconnect(done));
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import { parseMetrics, type Metrics } from './metrics.ts';
+import { waitFor, type Patience } from './wait.ts';
+
+const COMMAND = fileURLToPath(new URL('../../dist/millrace.cjs', import.meta.url));
+const SCRAPE_EVERY_MS = 1_000;
+const HTTP_TIMEOUT_MS = 2_000;
+const SHOWN_LINES = 30;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Readiness {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A `millrace` process as a user would start it, in a process group of its own. */
+export interface Processor {
+  readonly pid: number;
+  /** What it has printed, line by line. */
+  readonly log: readonly string[];
+  /** null while it runs. */
+  readonly exit: Exit | null;
+  /** Its metrics as they were last read, about a second ago. */
+  readonly lastMetrics: Metrics | undefined;
+  /** undefined where the endpoint does not answer. */
+  readiness(): Promise<Readiness | undefined>;
+  metrics(): Promise<Metrics | undefined>;
+  /** Waits for a condition; fails at once when the process ends meanwhile, and shows its last words then. */
+  until<T>(
+    what: string,
+    probe: () => T | undefined | false | Promise<T | undefined | false>,
+    patience?: Patience,
+  ): Promise<T>;
+  untilReady(patience?: Patience): Promise<void>;
+  untilLogged(pattern: RegExp, patience?: Patience): Promise<string>;
+  untilExit(patience?: Patience): Promise<Exit>;
+  /** To the process itself, not to its group: what an orchestrator does. */
+  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  stop(): void;
+  cont(): void;
+  /** SIGKILL to the whole group; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** The last lines it printed, and how it ended. */
+  lastWords(): string;
+}
+
+export interface ProcessorOptions {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Where `http.port` was set to; undefined for commands that serve nothing. */
+  readonly httpPort?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export function startProcessor({ args, cwd, httpPort, env = {} }: ProcessorOptions): Processor {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    cwd,
+    // A group of its own: signals of the tests' terminal do not reach it, and `kill` reaches all that it started.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1', ...env },
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${COMMAND} could not be started`);
+
+  const log: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => log.push(line));
+  let exit: Exit | null = null;
+  // `close`, not `exit`: by then all that it printed has been read.
+  child.once('close', (code, signal) => {
+    clearInterval(scraper);
+    exit = { code, signal };
+  });
+
+  let lastMetrics: Metrics | undefined;
+  const scraper = setInterval(() => void metrics(), SCRAPE_EVERY_MS);
+  if (httpPort === undefined) clearInterval(scraper);
+
+  async function get(path: string): Promise<Readiness | undefined> {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${httpPort ?? 0}${path}`, {
+        signal: AbortSignal.timeout(HTTP_TIMEOUT_MS),
+      });
+      return { status: answer.status, body: await answer.text() };
+    } catch {
+      return undefined; // not up yet, stopped, or gone: the callers' conditions deal with all three
+    }
+  }
+
+  async function metrics(): Promise<Metrics | undefined> {
+    const page = await get('/metrics');
+    if (page?.status !== 200) return undefined;
+    return (lastMetrics = parseMetrics(page.body));
+  }
+
+  const lastWords = (): string => {
+    const end = exit ? `exit code ${exit.code}, signal ${exit.signal}` : 'running';
+    return [`millrace ${args.join(' ')} (pid ${pid}, ${end})`, ...log.slice(-SHOWN_LINES)].join('\n  ');
+  };
+
+  async function until<T>(
+    what: string,
+    probe: () => T | undefined | false | Promise<T | undefined | false>,
+    { seen, ...patience }: Patience = {},
+  ): Promise<T> {
+    return waitFor(
+      what,
+      async () => {
+        const answer = await probe();
+        if ((answer === undefined || answer === false) && exit)
+          throw new Error(`the process ended instead of: ${what}\n${lastWords()}`);
+        return answer;
+      },
+      { ...patience, seen: () => `${seen?.() ?? ''}\n${lastWords()}` },
+    );
+  }
+
+  const toGroup = (signal: NodeJS.Signals): void => {
+    if (exit === null) process.kill(-pid, signal);
+  };
+
+  async function untilExit(patience: Patience = {}): Promise<Exit> {
+    return waitFor('the process to end', () => exit ?? undefined, { ...patience, seen: lastWords });
+  }
+
+  return {
+    pid,
+    log,
+    get exit() {
+      return exit;
+    },
+    get lastMetrics() {
+      return lastMetrics;
+    },
+    readiness: () => get('/ready'),
+    metrics,
+    until,
+    async untilReady(patience) {
+      let last = '';
+      const isReady = async (): Promise<boolean> => {
+        const readiness = await get('/ready');
+        last = readiness?.body ?? '/ready does not answer';
+        return readiness?.status === 200;
+      };
+      await until('/ready to say yes', isReady, { ...patience, seen: () => last });
+    },
+    untilLogged: (pattern, patience) =>
+      until(`${String(pattern)} in the log`, () => log.find((line) => pattern.test(line)), patience),
+    untilExit,
+    signal(name) {
+      if (exit === null) process.kill(pid, name);
+    },
+    stop: () => toGroup('SIGSTOP'),
+    cont: () => toGroup('SIGCONT'),
+    async kill() {
+      toGroup('SIGKILL');
+      await untilExit();
+    },
+    lastWords,
+  };
+}

@@ -1,0 +1,95 @@
+import kafka from '@confluentinc/kafka-javascript';
+
+import { call } from './calls.ts';
+import { partitionId, type Header, type LogRecord, type Partition } from './log-record.ts';
+import { waitFor } from './wait.ts';
+
+export type Isolation = 'read_committed' | 'read_uncommitted';
+
+/** Reads whole partitions from their beginning, outside any group, until it is closed. */
+export interface Reader {
+  /** Everything read so far; within a partition in its order. */
+  readonly records: readonly LogRecord[];
+  /** Resolves once it has read all that stood in the partitions below these offsets, control records included. */
+  reached(ends: ReadonlyMap<string, number>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startReader(
+  bootstrapServers: string,
+  partitions: readonly Partition[],
+  isolation: Isolation,
+): Promise<Reader> {
+  const consumer = new kafka.KafkaConsumer(
+    {
+      'bootstrap.servers': bootstrapServers,
+      'group.id': 'reads-without-a-group',
+      'enable.auto.commit': false,
+      'isolation.level': isolation,
+      'enable.partition.eof': true,
+      'fetch.wait.max.ms': 50,
+      log_level: 0,
+    },
+    { 'auto.offset.reset': 'error' },
+  );
+  const records: LogRecord[] = [];
+  const positions = new Map<string, number>();
+  consumer.on('data', (message) => {
+    records.push(toRecord(message));
+    positions.set(partitionId(message), message.offset + 1);
+  });
+  // The end of a partition is told with the offset behind control records and, for read_committed, aborted records.
+  consumer.on('partition.eof', (end) => void positions.set(partitionId(end), end.offset));
+
+  await call<unknown>((done) => consumer.connect({ timeout: 10_000 }, done));
+  consumer.assign(partitions.map(({ topic, partition }) => ({ topic, partition, offset: 0 })));
+  consumer.setDefaultConsumeTimeout(100);
+  consumer.setDefaultConsumeLoopTimeoutDelay(10);
+  consumer.consume();
+
+  return {
+    records,
+    async reached(ends) {
+      const missing = (): string[] =>
+        [...ends]
+          .filter(([partition, end]) => (positions.get(partition) ?? 0) < end)
+          .map(([partition, end]) => `${partition}: at ${positions.get(partition) ?? 0} of ${end}`);
+      await waitFor(`the ${isolation} reader to reach the end`, () => missing().length === 0, {
+        seen: () => missing().join('\n'),
+      });
+    },
+    async close() {
+      await call<unknown>((done) => consumer.disconnect(done));
+    },
+  };
+}
+
+/** All that a new reader finds in the partitions up to the given offsets. */
+export async function readUpTo(
+  bootstrapServers: string,
+  partitions: readonly Partition[],
+  ends: ReadonlyMap<string, number>,
+  isolation: Isolation = 'read_committed',
+): Promise<readonly LogRecord[]> {
+  const reader = await startReader(bootstrapServers, partitions, isolation);
+  try {
+    await reader.reached(ends);
+    return reader.records;
+  } finally {
+    await reader.close();
+  }
+}
+
+function toRecord({ topic, partition, offset, timestamp, key, value, headers }: kafka.Message): LogRecord {
+  return {
+    topic,
+    partition,
+    offset,
+    timestamp: timestamp ?? -1,
+    key: key === undefined || key === null ? null : Buffer.from(key),
+    value,
+    headers: (headers ?? []).flatMap((header) =>
+      Object.entries(header).map(([name, content]): Header => [name, Buffer.from(content as Buffer)]),
+    ),
+  };
+}

@@ -1,0 +1,212 @@
+import { lagOf, untilAtRest } from './at-rest.ts';
+import type { Evidence, Expectation } from './checker/evidence.ts';
+import { assertExactlyOnce } from './checker.ts';
+import { exposureOf, type Exposure } from './exposure.ts';
+import { partitionId, type LogRecord, type Partition } from './log-record.ts';
+import type { Processor } from './processor.ts';
+import { readUpTo, startReader } from './reader.ts';
+import type { Rig } from './rig.ts';
+import { startSeeder, type Seeder } from './seeder.ts';
+import { waitFor } from './wait.ts';
+import { expectationOf, TRANSFORM } from './workload.ts';
+
+const PIPELINE = 'p';
+export const TRANSACTION_TIMEOUT_MS = 10_000;
+/** The shortest that any broker allows by default. */
+export const SESSION_TIMEOUT_MS = 6_000;
+
+export interface ScenarioOptions {
+  readonly partitions?: number;
+  /** The transform's source; that of the workload where absent. */
+  readonly transform?: string;
+  /** Given the outputs' topics; that of the workload where absent. */
+  readonly expect?: (topics: { left: string; right: string }) => (source: LogRecord) => Expectation;
+  /** Fields of the pipeline, on top of the tests' own. */
+  readonly pipeline?: Readonly<Record<string, unknown>>;
+  readonly consumer?: Readonly<Record<string, unknown>>;
+  readonly topicConfig?: Readonly<Record<string, string>>;
+}
+
+/** One pipeline from an input to two outputs and dead letters, the processes that run it, and everybody who watches. */
+export interface Scenario {
+  readonly seeder: Seeder;
+  readonly input: string;
+  readonly outputs: { readonly left: string; readonly right: string };
+  readonly deadLetters: string;
+  readonly group: string;
+  readonly inputPartitions: readonly Partition[];
+  /** As given to `millrace run`, less what each instance has of its own. */
+  readonly config: object;
+  /** All processes that this run had, the dead ones too. */
+  readonly processors: readonly Processor[];
+  start(instance: string): Promise<Processor>;
+  /** `start`, and wait until it is ready. */
+  startReady(instance: string): Promise<Processor>;
+  /** Records whose offsets the group has committed. */
+  committedRecords(): Promise<number>;
+  untilCommitted(records: number, timeoutMs?: number): Promise<void>;
+  hasOpenTransaction(instance: string): Promise<boolean>;
+  /**
+   * SIGKILL while the broker lists an open transaction of the instance; says whether it was still open behind the kill,
+   * for it may have ended in between.
+   */
+  killInTransaction(instance: string, processor: Processor): Promise<boolean>;
+  /** Waits until all input is committed and the cluster is at rest, and judges what is left. */
+  judge(options?: JudgeOptions): Promise<{ evidence: Evidence; exposure: Exposure }>;
+}
+
+export interface JudgeOptions {
+  /** Input partitions that can not go on. */
+  readonly heldAt?: ReadonlyMap<string, number>;
+  readonly timeoutMs?: number;
+}
+
+export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Promise<Scenario> {
+  const { partitions = 4, transform = TRANSFORM, expect = expectationOf, topicConfig } = options;
+  const { cluster, bootstrapServers } = rig;
+  const input = await rig.topic('in', partitions);
+  const outputs = {
+    left: await rig.topic('left', 3, topicConfig),
+    right: await rig.topic('right', 2, topicConfig),
+  };
+  const deadLetters = await rig.topic('dead', 2);
+  const inputPartitions = partitionsOf(input, partitions);
+  const written = [
+    ...partitionsOf(outputs.left, 3),
+    ...partitionsOf(outputs.right, 2),
+    ...partitionsOf(deadLetters, 2),
+  ];
+  const group = `${rig.name}.${PIPELINE}`;
+
+  await rig.write('transform.ts', transform);
+  const config = {
+    application: rig.name,
+    kafka: { bootstrapServers },
+    pipelines: {
+      [PIPELINE]: {
+        input: { topics: [input], key: 'string', value: 'json' },
+        transform: './transform.ts',
+        outputs: {
+          left: { topic: outputs.left, key: 'string', value: 'json' },
+          right: { topic: outputs.right, key: 'string', value: 'json' },
+        },
+        deadLetter: { topic: deadLetters },
+        transaction: { commitInterval: '200ms', timeout: `${TRANSACTION_TIMEOUT_MS}ms` },
+        retry: { attempts: 3, minDelay: '50ms', maxDelay: '200ms' },
+        provenance: true,
+        consumer: {
+          sessionTimeout: `${SESSION_TIMEOUT_MS}ms`,
+          properties: { 'heartbeat.interval.ms': 500 },
+          ...options.consumer,
+        },
+        ...options.pipeline,
+      },
+    },
+  };
+
+  const seeder = await startSeeder(bootstrapServers, input);
+  rig.onEnd(() => seeder.close());
+  const online = await startReader(bootstrapServers, written, 'read_committed');
+  rig.onEnd(() => online.close());
+  const uncommitted = await startReader(bootstrapServers, written, 'read_uncommitted');
+  rig.onEnd(() => uncommitted.close());
+
+  const processors: Processor[] = [];
+  const committed = (): Promise<ReadonlyMap<string, number>> => cluster.committed(group, inputPartitions);
+  const committedRecords = async (): Promise<number> =>
+    [...(await committed()).values()].reduce((sum, offset) => sum + offset, 0);
+  const lastWords = (): string => processors.map((processor) => processor.lastWords()).join('\n');
+
+  async function start(instance: string): Promise<Processor> {
+    const processor = await rig.run(instance, config);
+    processors.push(processor);
+    return processor;
+  }
+
+  async function untilCommitted(records: number, timeoutMs = 60_000): Promise<void> {
+    let found = 0;
+    await waitFor(`${records} committed records`, async () => (found = await committedRecords()) >= records, {
+      timeoutMs,
+      seen: () => `${found} are committed\n${lastWords()}`,
+    });
+  }
+
+  const openTransactions = async (idPrefix: string): Promise<string[]> =>
+    (await cluster.transactions())
+      .filter(({ transactionalId, state }) => transactionalId.startsWith(idPrefix) && /^(Ongoing|Prepare)/.test(state))
+      .map(({ transactionalId }) => transactionalId);
+
+  const hasOpenTransaction = async (instance: string): Promise<boolean> =>
+    (await openTransactions(`${group}.${instance}.`)).length > 0;
+
+  async function killInTransaction(instance: string, processor: Processor): Promise<boolean> {
+    await processor.until(`an open transaction of ${instance}`, () => hasOpenTransaction(instance), { everyMs: 5 });
+    await processor.kill();
+    return hasOpenTransaction(instance);
+  }
+
+  async function judge({ heldAt = new Map(), timeoutMs }: JudgeOptions = {}) {
+    const sources = await readAll(rig, inputPartitions);
+    const due = sources.filter((source) => source.offset < (heldAt.get(partitionId(source)) ?? Infinity));
+    await untilCommitted(due.length, timeoutMs);
+    const rest = await untilAtRest(
+      {
+        ends: () => cluster.ends([...written, { topic: '__consumer_offsets', partition: 0 }]),
+        openTransactions: () => openTransactions(`${group}.`),
+        lag: async () => new Map([...(await lagOf(processors))].filter(([partition]) => !heldAt.has(partition))),
+      },
+      TRANSACTION_TIMEOUT_MS,
+    );
+    const highWatermarks = new Map(
+      rest.ends.filter(({ topic }) => topic.startsWith(rig.name)).map((end) => [partitionId(end), end.highWatermark]),
+    );
+    await online.reached(highWatermarks);
+    await uncommitted.reached(highWatermarks);
+    const evidence: Evidence = {
+      ...rest,
+      sources,
+      expect: expect(outputs),
+      deadLetterTopic: deadLetters,
+      visible: await readUpTo(bootstrapServers, written, highWatermarks),
+      online: online.records,
+      uncommitted: uncommitted.records,
+      committed: await committed(),
+      heldAt,
+    };
+    const exposure = exposureOf(evidence, processors);
+    console.info(JSON.stringify(exposure));
+    assertExactlyOnce(evidence);
+    return { evidence, exposure };
+  }
+
+  return {
+    seeder,
+    input,
+    outputs,
+    deadLetters,
+    group,
+    inputPartitions,
+    config,
+    processors,
+    start,
+    async startReady(instance) {
+      const processor = await start(instance);
+      await processor.untilReady();
+      return processor;
+    },
+    committedRecords,
+    untilCommitted,
+    hasOpenTransaction,
+    killInTransaction,
+    judge,
+  };
+}
+
+const partitionsOf = (topic: string, count: number): Partition[] =>
+  Array.from({ length: count }, (_, partition) => ({ topic, partition }));
+
+async function readAll({ cluster, bootstrapServers }: Rig, partitions: readonly Partition[]) {
+  const ends = await cluster.ends(partitions);
+  const lastStable = new Map(ends.map((end) => [partitionId(end), end.lastStable]));
+  return readUpTo(bootstrapServers, partitions, lastStable);
+}
