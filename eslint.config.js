@@ -12,7 +12,7 @@ const MAY_IMPORT = {
   pipeline: ['config/compiled.ts', 'transform'],
   kafka: ['config/compiled.ts', 'pipeline'],
   serde: ['config/compiled.ts', 'pipeline'],
-  'dead-letters': ['config/compiled.ts', 'pipeline'],
+  'dead-letters': ['config/compiled.ts', 'pipeline', 'transform'],
   observability: ['config/compiled.ts', 'pipeline'],
   effects: ['config/compiled.ts', 'pipeline', 'serde'],
 };
