@@ -3,7 +3,7 @@ import type { Metric, Registry } from 'prom-client';
 /** One label set of a {@link BulkHistogram}. */
 export interface BulkSeries {
   /** @param value A finite number, in the metric's unit. */
-  observe(value: number): void;
+  readonly observe: (value: number) => void;
 }
 
 interface Sample {
@@ -40,7 +40,7 @@ export class BulkHistogram {
     const sum = new Float64Array(1);
     this.#series.push({ labels, counts, sum });
     return {
-      observe(value) {
+      observe: (value) => {
         let bucket = 0;
         while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
         counts[bucket] = (counts[bucket] as number) + 1;

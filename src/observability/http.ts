@@ -98,6 +98,8 @@ function answerFrom(endpoints: ReadonlyMap<string, Endpoint>, redact: Redact, lo
         'content-length': Buffer.byteLength(body),
         'cache-control': 'no-store',
         allow: 'GET, HEAD',
+        // A scraper comes too seldom to use a kept connection again, and one that is kept holds up the shutdown.
+        connection: 'close',
       });
       response.end(body); // Node leaves the body out where the request is HEAD.
     });
@@ -136,7 +138,7 @@ function remedy(error: NodeJS.ErrnoException): string {
 function close(server: Server, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
-    // The only error is that it is closed already, which is what was asked for. Idle connections are closed at once.
+    // The only error is that it is closed already, which is what was asked for.
     server.close(() => {
       clearTimeout(cut);
       resolve();

@@ -1,0 +1,88 @@
+import { ABORT_REASONS, METRICS, REBALANCE_EVENTS, RECYCLE_REASONS, type MetricSpec } from './metric-specs.ts';
+
+const ALERTS: readonly { when: string; expression: string; then: string }[] = [
+  {
+    when: 'a pipeline does not get on, for 5 minutes',
+    expression: `min by (pipeline) (${METRICS.ready.name}) == 0`,
+    then: '`/ready` says why',
+  },
+  {
+    when: 'a partition is held',
+    expression: `sum by (pipeline) (${METRICS.held.name}) > 0`,
+    then: '`/status` names the partition and the error; configure a dead-letter topic, or mend the record or the transform',
+  },
+  {
+    when: 'records wait and nothing is committed',
+    expression: `sum by (pipeline) (${METRICS.lag.name}) > 0 and sum by (pipeline) (rate(${METRICS.transactions.name}{outcome="committed"}[5m])) == 0`,
+    then: 'look for aborts and client errors in the log',
+  },
+  {
+    when: 'records are given up',
+    expression: `sum by (pipeline, error) (increase(${METRICS.deadLettered.name}[15m])) > 0`,
+    then: 'look at the dead-letter topic',
+  },
+  {
+    when: 'the producer is replaced again and again',
+    expression: `sum by (pipeline, reason) (increase(${METRICS.recycled.name}[15m])) > 5`,
+    then: 'look at the brokers and the network between',
+  },
+];
+
+/** `docs/metrics.md`, from the same table that the metrics are made from. */
+export function metricsPage(): string {
+  return `# Metrics and endpoints
+
+<!-- Written from src/observability/metric-specs.ts by \`npm run docs\`. -->
+
+| endpoint | answers |
+| --- | --- |
+| \`/metrics\` | what follows, in Prometheus' text format |
+| \`/live\` | 200 as long as the process answers at all |
+| \`/ready\` | 200 while every pipeline gets on, otherwise 503; the state of each pipeline and why it is not ready, as JSON |
+| \`/status\` | each pipeline's partitions with committed offset, lag and why one is held, as JSON |
+
+## Metrics
+
+Counters of what committed transactions did count each record once, whatever was repeated or aborted on the way. They live in
+memory: a process that is killed takes what it had not been asked for since the last scrape with it.
+
+| metric | type | labels | meaning |
+| --- | --- | --- | --- |
+${Object.values(METRICS).map(metricRow).join('\n')}
+
+The process and Node.js describe themselves in \`process_*\` and \`nodejs_*\`, as prom-client defines them.
+
+Every label is bounded: topics and outputs come from the configuration, only assigned partitions have series, and of the types of
+error a pipeline meets the first ones get a series each, the rest share \`error="other"\`.
+
+## Label values
+
+| \`event\` of \`${METRICS.rebalances.name}\` | meaning |
+| --- | --- |
+${valueRows(REBALANCE_EVENTS)}
+
+| \`reason\` of \`${METRICS.transactions.name}{outcome="aborted"}\` | meaning |
+| --- | --- |
+${valueRows(ABORT_REASONS)}
+
+| \`reason\` of \`${METRICS.recycled.name}\` | meaning |
+| --- | --- |
+${valueRows(RECYCLE_REASONS)}
+
+## Worth an alert
+
+| when | expression | then |
+| --- | --- | --- |
+${ALERTS.map(({ when, expression, then }) => `| ${when} | \`${expression}\` | ${then} |`).join('\n')}
+`;
+}
+
+function metricRow({ name, type, labels, help }: MetricSpec): string {
+  return `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`;
+}
+
+function valueRows(meanings: Readonly<Record<string, string>>): string {
+  return Object.entries(meanings)
+    .map(([value, meaning]) => `| \`${value}\` | ${meaning} |`)
+    .join('\n');
+}
