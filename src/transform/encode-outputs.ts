@@ -1,5 +1,7 @@
 import { inspect } from 'node:util';
 
+import { closestMatch } from 'leven';
+
 import type { InputRecord, OutputRecord, RawHeaders, Serde } from '../pipeline/ports.ts';
 import type { TransformOutput } from './define-transform.ts';
 import { EncodeError, InvalidOutputError, toError } from './errors.ts';
@@ -88,7 +90,8 @@ export class OutputEncoder {
     const names = [...this.#outputs.keys()];
     if (to === undefined)
       throw invalid(index, `its \`to\` is missing, and there are several outputs: ${names.join(', ')}`);
-    const meant = names.find((name) => typeof to === 'string' && isNear(name, to));
+    const meant =
+      typeof to === 'string' ? closestMatch(to, names, { maxDistance: Math.max(2, to.length / 4) }) : undefined;
     const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
     throw invalid(index, `its \`to\` is ${shown(to)}, which is no output. Outputs: ${names.join(', ')}${hint}`);
   }
@@ -138,22 +141,4 @@ function invalid(index: number, what: string, cause?: Error): InvalidOutputError
 
 function shown(value: unknown): string {
   return inspect(value, { depth: 0, maxStringLength: 40, maxArrayLength: 3, breakLength: Infinity });
-}
-
-/** True for names that differ in case, in separators, or by at most two edits. */
-function isNear(name: string, typed: string): boolean {
-  return editDistance(name.toLowerCase().replace(/[-_.]/g, ''), typed.toLowerCase().replace(/[-_.]/g, '')) <= 2;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { toError } from './errors.ts';
+
+interface Place {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+}
+
+/** jiti ends the message of a syntax error with its place on a line of its own. */
+const SYNTAX_ERROR = /^ParseError: ([\s\S]*?)\s+(\S.*):(\d+):(\d+)$/;
+const MISSING_MODULE = /^Cannot find (?:module|package) '([^']+)'/;
+const FRAME = /^\s+at (?:.*\()?(?:file:\/\/)?(\/.*):(\d+):(\d+)\)?$/;
+
+/** What went wrong while a module was loaded, where, and what to do, for whoever wrote the module. */
+export function explainLoadError(thrown: unknown): string {
+  const error = toError(thrown);
+  const syntax = SYNTAX_ERROR.exec(error.message);
+  if (syntax !== null) {
+    const [, reason = '', file = '', line, column] = syntax;
+    const place = { file, line: Number(line), column: Number(column) };
+    return `syntax error: ${reason}${located(place)}`;
+  }
+  const place = userPlace(error);
+  const missing = MISSING_MODULE.exec(error.message)?.[1];
+  if (missing !== undefined && 'code' in error) return `${missingModule(missing, place)}${located(place)}`;
+  return `it threw while it was loaded: ${error.message}${located(place)}`;
+}
+
+function missingModule(specifier: string, place: Place | undefined): string {
+  if (/^[./]|^file:/.test(specifier)) return `it imports '${specifier}', which does not exist`;
+  const folder = place === undefined ? 'its folder' : dirname(place.file);
+  const [scopeOrName = specifier, name] = specifier.split('/');
+  const packageName = scopeOrName.startsWith('@') && name !== undefined ? `${scopeOrName}/${name}` : scopeOrName;
+  return `it imports '${specifier}', which is not installed: run \`npm install ${packageName}\` where ${folder} finds it`;
+}
+
+/** The innermost frame outside of Node, of installed packages and of ours. */
+function userPlace(error: Error): Place | undefined {
+  for (const frame of error.stack?.split('\n') ?? []) {
+    const [, file, line, column] = FRAME.exec(frame) ?? [];
+    if (file === undefined || file.includes('/node_modules/') || dirname(file) === import.meta.dirname) continue;
+    return { file, line: Number(line), column: Number(column) };
+  }
+  return undefined;
+}
+
+/** The place and its line with a mark under the column, as an appendix to a message. */
+function located(place: Place | undefined): string {
+  if (place === undefined) return '';
+  const { file, line, column } = place;
+  const text = readLine(file, line);
+  // Where the compiled code has no counterpart in the source, its column lies beyond the line.
+  if (text === undefined || column > text.length + 1) return `\n  at ${file}:${line}`;
+  const margin = `    ${line} | `;
+  return `\n  at ${file}:${line}:${column}\n${margin}${text}\n${' '.repeat(margin.length + column - 1)}^`;
+}
+
+function readLine(file: string, line: number): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').split('\n')[line - 1];
+  } catch {
+    // The place is known all the same; the excerpt only saves a look.
+    return undefined;
+  }
+}
