@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { propertiesFor } from './client-spec.ts';
 import type { CompiledConfig, PipelineConfig, SerdeConfig } from './compiled.ts';
 import type { Configuration, Pipeline, Serde } from './spec.ts';
 
@@ -71,8 +72,8 @@ function compilePipeline(
       maxPollIntervalMs: consumer.maxPollInterval,
     },
     provenance: pipeline.provenance,
-    consumerProperties: { ...kafka.properties, ...consumer.properties },
-    producerProperties: { ...kafka.properties, ...producer.properties },
+    consumerProperties: { ...propertiesFor('consumer', kafka.properties), ...consumer.properties },
+    producerProperties: { ...propertiesFor('producer', kafka.properties), ...producer.properties },
   };
 }
 

@@ -43,6 +43,23 @@ export function choice<const T extends readonly [string, ...string[]]>(...words:
   return z.enum(words).meta({ allowed: either(words) });
 }
 
+/** One of the client's own words, in any case, as the client takes it. */
+export function word(known: readonly string[]) {
+  const canonical = new Map(known.map((each) => [each.toLowerCase(), each]));
+  return z
+    .preprocess((value) => (typeof value === 'string' ? canonical.get(value.toLowerCase()) : value), z.enum(known))
+    .meta({ allowed: either(known) });
+}
+
+/** A list of such words with commas between them. */
+export function words(known: readonly string[]) {
+  const one = known.join('|');
+  return z
+    .string()
+    .regex(new RegExp(`^(${one})(,(${one}))*$`))
+    .meta({ allowed: `words with commas between them: ${known.join(', ')}` });
+}
+
 /** In milliseconds after parsing. */
 export function duration(bounds: Bounds<string>) {
   return quantity(DURATION, bounds);

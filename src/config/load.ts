@@ -1,9 +1,12 @@
 import { hostname } from 'node:os';
 import { compile } from './compile.ts';
 import type { CompiledConfig } from './compiled.ts';
+import { refusePropertyIn } from './client-spec.ts';
 import { ConfigError } from './problem.ts';
+import { checkRules } from './rules.ts';
 import { ConfigSource } from './source.ts';
-import { configuration } from './spec.ts';
+import { configuration, instanceName } from './spec.ts';
+import type { Path } from './syntax.ts';
 import { validate } from './validate.ts';
 
 export interface LoadOptions {
@@ -20,13 +23,29 @@ export interface LoadOptions {
 export function loadConfig(file: string, options: LoadOptions = {}): CompiledConfig {
   const { env = process.env, hostname: host = hostname() } = options;
   const source = new ConfigSource(file, env);
-  validate(configuration, source, refusal);
+  const salvaged = validate(configuration, source, refusal);
+  checkRules(salvaged, source);
+  checkInstance(host, source);
   const { data } = configuration.safeParse(source.value);
   if (!data || source.problems.length > 0) throw new ConfigError(source.problems);
   return compile(data, { file: source.file, folder: source.folder, hostname: host, secrets: source.secrets });
 }
 
-function refusal(path: readonly PropertyKey[]): string | undefined {
-  if (path.length === 1 && path[0] === 'effects') return 'effects come with a later version of Millrace: remove them';
-  return undefined;
+/** Why a field that the spec does not know can not be there, where there is more to say than that. */
+function refusal(path: Path): string | undefined {
+  const [block, field] = path.slice(-2).map(String);
+  if (path.length === 1 && path[0] === 'effects') {
+    return 'effects come with a later version: for now remove this block';
+  }
+  if (block !== 'properties' || field === undefined) return undefined;
+  const owner = path.at(-3);
+  return refusePropertyIn(owner === 'consumer' || owner === 'producer' ? owner : 'both', field);
+}
+
+function checkInstance(host: string, source: ConfigSource): void {
+  if (source.has(['instance']) || instanceName.safeParse(host).success) return;
+  source.report(
+    ['instance'],
+    `missing, and the host name ${JSON.stringify(host)} is not fit to stand in for it: set it`,
+  );
 }

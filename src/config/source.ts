@@ -95,7 +95,7 @@ export class ConfigSource {
         scalar.value = text;
         this.#hide(scalar, secrets);
       }
-      if (isSecretField(path)) this.#hide(scalar, [String(scalar.value ?? '')]);
+      if (isSecretField(path)) this.#hide(scalar, [plainText(scalar)]);
     }
   }
 
@@ -109,7 +109,7 @@ export class ConfigSource {
       return this.#document.toJS();
     } catch (error) {
       // A merge of what is no mapping, or aliases that multiply beyond reason.
-      return this.#stop(`aliases or merge keys can not be resolved: ${error instanceof Error ? error.message : error}`);
+      return this.#stop(`aliases or merge keys can not be resolved: ${String(error)}`);
     }
   }
 
@@ -168,6 +168,11 @@ function pathText(path: Path): string {
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
     .join('')
     .replace(/^\./, '');
+}
+
+/** As written, where YAML has read something else than text. */
+function plainText({ value, source = '' }: Scalar): string {
+  return typeof value === 'string' ? value : source;
 }
 
 function excerpt(text: string): string {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { clientProperties } from './client-spec.ts';
 import { choice, duration, either, flag, integer, name, path, size, text, topic } from './fields.ts';
 
 /**
@@ -10,14 +11,18 @@ const PLAIN_SERDES = ['bytes', 'string', 'json'] as const;
 
 const serde = z
   .union([z.enum(PLAIN_SERDES), z.strictObject({ avro: path('./schemas/flight.avsc') })])
-  .meta({ allowed: `${either(PLAIN_SERDES.slice())} or { avro: path to a .avsc file }` });
+  .meta({ allowed: either([...PLAIN_SERDES, '{ avro: <path to a .avsc file> }']) });
+
+const HOST_PORT = String.raw`([A-Z_]+://)?(\[[0-9a-fA-F:.]+\]|[a-zA-Z0-9._-]+):[0-9]{1,5}`;
 
 const server = z
   .string()
-  .regex(/^([A-Z_]+:\/\/)?(\[[0-9a-fA-F:.]+\]|[^\s,:/[\]]+):\d{1,5}(,|$)/)
+  .regex(new RegExp(`^${HOST_PORT}$`))
   .meta({ allowed: 'host:port' });
 
-const clientProperties = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+const servers = z
+  .union([z.string().regex(new RegExp(`^${HOST_PORT}(, ?${HOST_PORT})*$`)), z.array(server).min(1)])
+  .meta({ allowed: 'host:port, several with commas between them, or a list of them' });
 
 const output = z.strictObject({
   topic: topic().describe('Where records go that the transform sends to this output.'),
@@ -89,7 +94,7 @@ const consumer = z.strictObject({
   maxPollInterval: duration({ min: '1s', max: '24h' })
     .prefault('5m')
     .describe('A member that has not polled for this long has its partitions taken over.'),
-  properties: clientProperties.prefault({}).describe('librdkafka properties of the consumer.'),
+  properties: clientProperties('consumer').prefault({}).describe('librdkafka properties of the consumer.'),
 });
 
 const pipeline = z.strictObject({
@@ -116,7 +121,9 @@ const pipeline = z.strictObject({
     ),
   consumer: consumer.prefault({}).describe('The consumer and its group.'),
   producer: z
-    .strictObject({ properties: clientProperties.prefault({}).describe('librdkafka properties of the producer.') })
+    .strictObject({
+      properties: clientProperties('producer').prefault({}).describe('librdkafka properties of the producer.'),
+    })
     .prefault({})
     .describe('The producer.'),
   provenance: flag()
@@ -124,9 +131,12 @@ const pipeline = z.strictObject({
     .describe('Adds a `millrace-attempt` header to all that is written. For verification: leave it off otherwise.'),
 });
 
+/** Wide enough for a host name. */
+export const instanceName = name({ max: 253 });
+
 export const configuration = z.strictObject({
   application: name({ max: 100 }).describe('The first part of consumer groups and transactional ids.'),
-  instance: name({ max: 249 })
+  instance: instanceName
     .optional()
     .describe(
       'Tells the processes of one application apart, as a part of transactional ids. By default the host name. It must ' +
@@ -134,11 +144,10 @@ export const configuration = z.strictObject({
     ),
   kafka: z
     .strictObject({
-      bootstrapServers: z
-        .union([server, z.array(server).min(1)])
-        .describe('The brokers to ask first.')
-        .meta({ allowed: 'host:port, several with commas between them, or a list of them' }),
-      properties: clientProperties.prefault({}).describe('librdkafka properties of all consumers and producers.'),
+      bootstrapServers: servers.describe('The brokers to ask first.'),
+      properties: clientProperties('both')
+        .prefault({})
+        .describe('librdkafka properties of all consumers and producers.'),
     })
     .describe('The cluster.'),
   pipelines: z

@@ -30,11 +30,11 @@ export function parseYaml(text: string, lineCounter: LineCounter): Syntax {
     offset,
     message: remedy(code, message, text, offset),
   }));
-  const aliases = aliasProblems(document);
+  const others = senseless(document);
   return {
     document,
-    problems: [...firstOfEachLine(problems, lineCounter), ...aliases],
-    fatal: aliases.length > 0 || errors.some((error) => error.code !== 'DUPLICATE_KEY'),
+    problems: [...firstOfEachLine(problems, lineCounter), ...others],
+    fatal: others.length > 0 || errors.some((error) => error.code !== 'DUPLICATE_KEY'),
   };
 }
 
@@ -66,9 +66,15 @@ function firstOfEachLine(problems: readonly SyntaxProblem[], lines: LineCounter)
   return [...byLine.values()];
 }
 
-function aliasProblems(document: Document.Parsed): SyntaxProblem[] {
+/** Well-formed YAML that has no meaning here. */
+function senseless(document: Document.Parsed): SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];
   visit(document, {
+    Pair(_, { key }) {
+      // Would get lost on the way to a plain object.
+      const offset = isNode(key) ? (key.range?.[0] ?? 0) : 0;
+      if (keyText(key) === '__proto__') problems.push({ offset, message: 'this name can not be used' });
+    },
     Alias(_, alias: Alias, ancestors) {
       const target = alias.resolve(document);
       const offset = alias.range?.[0] ?? 0;

@@ -8,7 +8,9 @@ export interface Unit {
   readonly pattern: RegExp;
   readonly names: readonly string[];
   /** In milliseconds or bytes; NaN when the text does not fit the pattern. */
-  parse(text: string): number;
+  parse: (text: string) => number;
+  /** In the largest unit that needs no fraction. */
+  format: (amount: number) => string;
 }
 
 function unit(noun: string, factors: Readonly<Record<string, number>>): Unit {
@@ -18,9 +20,13 @@ function unit(noun: string, factors: Readonly<Record<string, number>>): Unit {
     noun,
     pattern,
     names,
-    parse(text) {
+    parse: (text) => {
       const suffix = pattern.exec(text)?.[1];
       return suffix === undefined ? NaN : Number.parseInt(text, 10) * (factors[suffix] ?? NaN);
+    },
+    format: (amount) => {
+      const [name, factor] = Object.entries(factors).findLast(([, each]) => amount % each === 0) ?? [names[0], 1];
+      return `${amount / factor}${name}`;
     },
   };
 }

@@ -108,7 +108,7 @@ function bare(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined 
 
 function partOf(schema: z.core.$ZodType | undefined, step: PropertyKey): z.core.$ZodType | undefined {
   const block = bare(schema);
-  if (block instanceof z.ZodObject) return block.shape[String(step)];
+  if (block instanceof z.ZodObject) return (block.shape as z.core.$ZodShape)[String(step)];
   if (block instanceof z.ZodRecord) return block.valueType;
   if (block instanceof z.ZodArray) return block.element;
   if (block instanceof z.ZodUnion) return block.options.map((option) => partOf(option, step)).find(Boolean);
