@@ -142,8 +142,8 @@ export interface FetchState {
   lastStable: number;
   /** Next offset to fetch: beyond control records and aborted records. */
   nextFetch: number;
-  /** Counts the broker's answers, to tell a new one from an old one. */
-  version: number;
+  /** `performance.now()` when this was learned. */
+  at: number;
 }
 
 /** One transactional producer, from its first epoch to its retirement. Every method rejects with a {@link ClientError}. */

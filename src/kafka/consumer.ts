@@ -1,0 +1,263 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type {
+  Consumer,
+  FetchState,
+  InputRecord,
+  PartitionLog,
+  RebalanceListener,
+  TopicPartition,
+  TopicPartitionOffset,
+} from '../pipeline/ports.ts';
+import { ClientError } from '../pipeline/ports.ts';
+import { connect } from './connect.ts';
+import { classify, OFFSET_OUT_OF_RANGE } from './errors.ts';
+import { type ConsumerClient, KafkaConsumer, type NativeConf, promised } from './native.ts';
+import { fetchStates, type Statistics } from './statistics.ts';
+
+export interface ConsumerOptions {
+  bootstrapServers: string;
+  clientId: string;
+  groupId: string;
+  topics: readonly string[];
+  protocol: 'classic' | 'consumer';
+  assignor: string;
+  sessionTimeoutMs: number;
+  maxPollIntervalMs: number;
+  /** librdkafka properties of the user; the configuration has refused those that would weaken the guarantee. */
+  properties: Readonly<Record<string, string | number | boolean>>;
+  report: (error: Error) => void;
+}
+
+const CALL_MS = 10_000;
+/** A seek that comes too early after an assignment is refused; it succeeds a little later. */
+const SEEK_TRIES = 100;
+const SEEK_PAUSE_MS = 50;
+
+function configuration(options: ConsumerOptions): NativeConf {
+  const classic =
+    options.protocol === 'classic'
+      ? { 'partition.assignment.strategy': options.assignor, 'session.timeout.ms': options.sessionTimeoutMs }
+      : {};
+  return {
+    // With the default of 1,000 ms fetching stops for a second whenever the local queue is full.
+    'fetch.queue.backoff.ms': 10,
+    'fetch.message.max.bytes': 1 << 20,
+    'queued.min.messages': 50_000,
+    'queued.max.messages.kbytes': 32_768,
+    'socket.timeout.ms': 30_000,
+    'statistics.interval.ms': 1_000,
+    ...classic,
+    ...options.properties,
+    // The guarantee rests on what follows: nothing may come after it.
+    'bootstrap.servers': options.bootstrapServers,
+    'client.id': options.clientId,
+    'group.id': options.groupId,
+    'group.protocol': options.protocol,
+    'max.poll.interval.ms': options.maxPollIntervalMs,
+    'isolation.level': 'read_committed', // also turns on stable offset fetching
+    'enable.auto.commit': false,
+    'enable.auto.offset.store': false,
+    'auto.offset.reset': 'error', // the start is chosen by the assignment; a position is never changed silently
+  };
+}
+
+/** A group member on the client's callback classes. */
+export class KafkaInput implements Consumer {
+  readonly #options: ConsumerOptions;
+  #client: ConsumerClient | null = null;
+  #listener: RebalanceListener | null = null;
+  /** Remembered, since the client answers NONE while it closes. */
+  #cooperative = false;
+  /** Rebalances are answered one after the other. */
+  #rebalancing: Promise<void> = Promise.resolve();
+  #statistics: Statistics = { connected: false, partitions: new Map() };
+  /** Set by the client's call-back when its queue is no longer empty, and by wake(). */
+  #signalled = false;
+  #awaken: (() => void) | null = null;
+  #failure: ClientError | null = null;
+
+  constructor(options: ConsumerOptions) {
+    this.#options = options;
+  }
+
+  async start(listener: RebalanceListener, signal: AbortSignal): Promise<void> {
+    this.#listener = listener;
+    const conf = {
+      ...configuration(this.#options),
+      rebalance_cb: (error: { code: number }, partitions: TopicPartition[]) => {
+        this.#rebalancing = this.#rebalancing.then(() => this.#rebalance(error.code, partitions));
+      },
+      queue_non_empty_cb: () => {
+        this.wake();
+      },
+    };
+    const create = () => {
+      // The client removes what it takes out of the object.
+      const client = new KafkaConsumer({ ...conf }, {});
+      client.on('event.error', (error) => {
+        this.#options.report(classify(error, 'consumer'));
+      });
+      client.on('event.stats', (event) => {
+        this.#statistics = fetchStates(event);
+      });
+      return client;
+    };
+    const { client } = await connect(create, signal, this.#options.report);
+    this.#client = client;
+    client.subscribe([...this.#options.topics]);
+  }
+
+  get client(): ConsumerClient {
+    if (!this.#client) throw new ClientError('the consumer is not connected', 'fatal', 0);
+    return this.#client;
+  }
+
+  async poll(maxRecords: number, waitMs: number): Promise<InputRecord[]> {
+    if (this.#failure) throw this.#failure;
+    this.#signalled = false;
+    const records = await this.#consume(maxRecords);
+    if (records.length > 0 || waitMs <= 0) return records;
+    if (!(await this.#signal(waitMs))) return records;
+    this.#signalled = false;
+    return this.#consume(maxRecords);
+  }
+
+  /** Resolves to true when there may be something to consume. */
+  #signal(waitMs: number): Promise<boolean> {
+    if (this.#signalled) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#awaken = null;
+        resolve(false);
+      }, waitMs);
+      this.#awaken = () => {
+        clearTimeout(timer);
+        this.#awaken = null;
+        resolve(true);
+      };
+    });
+  }
+
+  wake(): void {
+    this.#signalled = true;
+    this.#awaken?.();
+  }
+
+  async #consume(maxRecords: number): Promise<InputRecord[]> {
+    try {
+      // With a timeout above 0 a steady trickle would keep the call from returning until it has maxRecords.
+      return await promised<InputRecord[]>((done) => {
+        this.client.getClient().consume(0, maxRecords, false, done);
+      });
+    } catch (error) {
+      const failure = classify(error, 'consumer');
+      if (failure.code === OFFSET_OUT_OF_RANGE || failure.kind === 'denied') throw failure;
+      // The rest (a broker is gone, max.poll.interval.ms was exceeded, …) the client recovers from by itself, or it
+      // is followed by a rebalance; a fatal one (a static member that was fenced) is not survived.
+      if (failure.kind === 'fatal' && failure.code === -150) throw failure;
+      this.#options.report(failure);
+      return [];
+    }
+  }
+
+  async #rebalance(code: number, partitions: TopicPartition[]): Promise<void> {
+    const { client } = this;
+    const listener = this.#listener;
+    if (!listener) return;
+    try {
+      if (code === ASSIGN) {
+        this.#cooperative = client.rebalanceProtocol() === 'COOPERATIVE';
+        const start = await listener.assigned(partitions);
+        if (this.#cooperative) client.incrementalAssign(start);
+        else client.assign(start);
+        return;
+      }
+      if (code !== REVOKE || client.assignmentLost()) await listener.lost(partitions);
+      else await listener.revoked(partitions);
+      if (this.#cooperative && code === REVOKE) client.incrementalUnassign(partitions);
+      else client.unassign();
+    } catch (error) {
+      // The listener failed, or the client refused its answer: the group can't be answered any more.
+      this.#failure = classify(error, 'rebalance');
+      this.wake();
+    }
+  }
+
+  async committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]> {
+    if (partitions.length === 0) return [];
+    try {
+      const answer = await promised<TopicPartitionOffset[]>((done) => {
+        this.client.committed(
+          partitions.map(({ topic, partition }) => ({ topic, partition })),
+          CALL_MS,
+          done,
+        );
+      });
+      return answer.map(({ topic, partition, offset }) => {
+        // "None" comes as a negative logical offset, or without one.
+        return { topic, partition, offset: typeof offset === 'number' && offset >= 0 ? offset : -1 };
+      });
+    } catch (error) {
+      throw classify(error, 'reading committed offsets');
+    }
+  }
+
+  async log({ topic, partition }: TopicPartition): Promise<PartitionLog> {
+    try {
+      // With read_committed the broker answers with the last stable offset.
+      const { lowOffset, highOffset } = await promised<{ lowOffset: number; highOffset: number }>((done) => {
+        this.client.queryWatermarkOffsets(topic, partition, CALL_MS, done);
+      });
+      return { topic, partition, logStart: lowOffset, lastStable: highOffset };
+    } catch (error) {
+      throw classify(error, `reading the ends of ${topic}-${partition}`);
+    }
+  }
+
+  async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
+    await Promise.all(positions.map((position) => this.#seek(position)));
+  }
+
+  async #seek(position: TopicPartitionOffset): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await promised<undefined>((done) => {
+          this.client.seek(position, CALL_MS, done);
+        });
+        return;
+      } catch (error) {
+        if (attempt === SEEK_TRIES) {
+          throw classify(error, `seek to ${position.topic}-${position.partition} ${position.offset}`);
+        }
+        await delay(SEEK_PAUSE_MS);
+      }
+    }
+  }
+
+  pause(partitions: readonly TopicPartition[]): void {
+    this.client.pause(partitions);
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    this.client.resume(partitions);
+  }
+
+  fetched({ topic, partition }: TopicPartition): FetchState | undefined {
+    return this.#statistics.partitions.get(topic)?.get(partition);
+  }
+
+  connected(): boolean {
+    return this.#statistics.connected;
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    if (!client) return;
+    await new Promise<void>((resolve) => {
+      client.disconnect(resolve);
+    });
+  }
+}
+
+const ASSIGN = -175;
+const REVOKE = -174;

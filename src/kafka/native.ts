@@ -1,0 +1,96 @@
+/**
+ * The client's callback classes as this project uses them: what its type definitions lack, and the promise around
+ * each call. Its KafkaJS-like layer is not used: it can't tell the transaction errors apart.
+ */
+import { createRequire } from 'node:module';
+import type { InputRecord, RawHeaders, TopicPartition, TopicPartitionOffset } from '../pipeline/ports.ts';
+
+export type Callback<T> = (error: unknown, result: T) => void;
+export type NativeConf = Record<string, unknown>;
+
+/** The object behind `getClient()`: the same calls without an event emitted and an argument check per record. */
+interface NativeConsumer {
+  consume(timeoutMs: number, max: number, onlyFirst: boolean, done: Callback<InputRecord[]>): void;
+}
+interface NativeProducer {
+  /** Returns 0 or an error code. The headers must be valid: an invalid one throws and is enqueued all the same. */
+  produce(
+    topic: string,
+    partition: number,
+    value: Buffer | null,
+    key: Buffer | null,
+    timestamp: number,
+    opaque?: undefined,
+    headers?: RawHeaders,
+  ): number;
+}
+
+export interface Metadata {
+  topics: { name: string; partitions: { id: number }[] }[];
+}
+
+export interface Client {
+  connect(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
+  getMetadata(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
+  isConnected(): boolean;
+  on(event: 'event.error' | 'event.stats', listener: (fact: unknown) => void): void;
+  disconnect(done: () => void): void;
+}
+
+export interface ConsumerClient extends Client {
+  getClient(): NativeConsumer;
+  subscribe(topics: string[]): void;
+  assign(partitions: readonly TopicPartitionOffset[]): void;
+  unassign(): void;
+  incrementalAssign(partitions: readonly TopicPartitionOffset[]): void;
+  incrementalUnassign(partitions: readonly TopicPartition[]): void;
+  assignmentLost(): boolean;
+  rebalanceProtocol(): 'NONE' | 'EAGER' | 'COOPERATIVE';
+  committed(partitions: readonly TopicPartition[], timeoutMs: number, done: Callback<TopicPartitionOffset[]>): void;
+  queryWatermarkOffsets(
+    topic: string,
+    partition: number,
+    timeoutMs: number,
+    done: Callback<{ lowOffset: number; highOffset: number }>,
+  ): void;
+  seek(position: TopicPartitionOffset, timeoutMs: number, done: Callback<undefined>): void;
+  pause(partitions: readonly TopicPartition[]): void;
+  resume(partitions: readonly TopicPartition[]): void;
+}
+
+export interface ProducerClient extends Client {
+  getClient(): NativeProducer;
+  poll(): void;
+  initTransactions(timeoutMs: number, done: Callback<undefined>): void;
+  beginTransaction(done: Callback<undefined>): void;
+  sendOffsetsToTransaction(
+    offsets: readonly TopicPartitionOffset[],
+    consumer: ConsumerClient,
+    timeoutMs: number,
+    done: Callback<undefined>,
+  ): void;
+  commitTransaction(timeoutMs: number, done: Callback<undefined>): void;
+  abortTransaction(timeoutMs: number, done: Callback<undefined>): void;
+  /** Disconnects without the flush that `disconnect` starts with. */
+  _disconnect(done: () => void): void;
+}
+
+interface Binding {
+  KafkaConsumer: new (conf: NativeConf, topicConf: NativeConf) => ConsumerClient;
+  Producer: new (conf: NativeConf, topicConf: NativeConf) => ProducerClient;
+}
+
+const binding = createRequire(import.meta.url)('@confluentinc/kafka-javascript') as Binding;
+export const { KafkaConsumer, Producer } = binding;
+
+/** Turns one callback-taking call into a promise; errors come through as the client made them. */
+export function promised<T>(call: (done: Callback<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, result) => {
+      // The client hands over its own error objects, which carry a code; they are classified by the caller.
+      if (error)
+        reject(error as Error); // eslint-disable-line
+      else resolve(result);
+    });
+  });
+}

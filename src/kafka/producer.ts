@@ -1,0 +1,177 @@
+import type { Consumer, OutputRecord, Producer as ProducerPort, TopicPartitionOffset } from '../pipeline/ports.ts';
+import { ClientError } from '../pipeline/ports.ts';
+import { connect } from './connect.ts';
+import type { KafkaInput } from './consumer.ts';
+import { classify, QUEUE_FULL } from './errors.ts';
+import { type Metadata, type NativeConf, Producer, type ProducerClient, promised } from './native.ts';
+
+export interface ProducerOptions {
+  bootstrapServers: string;
+  clientId: string;
+  transactionalId: string;
+  transactionTimeoutMs: number;
+  /** Largest record batch to build; smaller than what every output topic accepts (`max.message.bytes`). */
+  batchBytes: number;
+  properties: Readonly<Record<string, string | number | boolean>>;
+  report: (error: Error) => void;
+  /** Called with the cluster's metadata once connected; throws to refuse. */
+  checkTopics: (metadata: Metadata) => void;
+}
+
+/** librdkafka's default for `message.max.bytes`, taken as it is so that the limit can be checked before a record is produced. */
+const DEFAULT_MAX_RECORD_BYTES = 1_000_000;
+
+export class TransactionalProducer implements ProducerPort {
+  readonly maxRecordBytes: number;
+  readonly #options: ProducerOptions;
+  readonly #requestTimeoutMs: number;
+  #client: ProducerClient | null = null;
+  #doubt: 'slow-call' | 'disconnected' | null = null;
+  /** True between the first request of a transaction and the end of it. */
+  #inTransaction = false;
+  #lastCall: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ProducerOptions) {
+    this.#options = options;
+    // Well below the transaction timeout: a request that got lost is then noticed, and the producer recycled, while
+    // the transaction still lives.
+    this.#requestTimeoutMs = Math.max(1_000, Math.min(10_000, Math.floor(options.transactionTimeoutMs / 3)));
+    this.maxRecordBytes = Number(options.properties['message.max.bytes'] ?? DEFAULT_MAX_RECORD_BYTES);
+  }
+
+  #configuration(): NativeConf {
+    const { options, requestTimeoutMs } = { options: this.#options, requestTimeoutMs: this.#requestTimeoutMs };
+    return {
+      'compression.type': 'lz4',
+      'linger.ms': 5,
+      // Each next transaction meets CONCURRENT_TRANSACTIONS while the markers of the last are written.
+      'retry.backoff.ms': 20,
+      'queue.buffering.max.messages': 200_000,
+      'queue.buffering.max.kbytes': 65_536,
+      'batch.size': options.batchBytes,
+      'socket.timeout.ms': requestTimeoutMs,
+      'message.max.bytes': this.maxRecordBytes,
+      ...options.properties,
+      // The guarantee rests on what follows: nothing may come after it.
+      'bootstrap.servers': options.bootstrapServers,
+      'client.id': options.clientId,
+      'transactional.id': options.transactionalId,
+      'transaction.timeout.ms': options.transactionTimeoutMs,
+      'enable.idempotence': true,
+      'allow.auto.create.topics': false,
+      dr_cb: false, // a delivery that fails makes the commit fail: no call-back per record is needed
+    };
+  }
+
+  async init(signal: AbortSignal): Promise<void> {
+    if (!this.#client) {
+      const create = () => {
+        // murmur2, as the Java clients have it: keys stay with their partitions whoever writes.
+        const client = new Producer(this.#configuration(), { partitioner: 'murmur2_random' });
+        client.on('event.error', (error) => {
+          const failure = classify(error, 'producer');
+          if (this.#inTransaction && failure.kind === 'retriable') this.#doubt ??= 'disconnected';
+          this.#options.report(failure);
+        });
+        return client;
+      };
+      const { client, metadata } = await connect(create, signal, this.#options.report);
+      this.#client = client;
+      this.#options.checkTopics(metadata);
+    }
+    await this.#call('initTransactions', (client, done) => {
+      client.initTransactions(this.#requestTimeoutMs * 2, done);
+    });
+  }
+
+  get #connected(): ProducerClient {
+    if (!this.#client) throw new ClientError('the producer is not connected', 'fatal', 0);
+    return this.#client;
+  }
+
+  async #call(name: string, call: (client: ProducerClient, done: (error: unknown) => void) => void): Promise<void> {
+    const client = this.#connected;
+    const started = performance.now();
+    try {
+      const answer = promised<undefined>((done) => {
+        call(client, done as (error: unknown) => void);
+      });
+      this.#lastCall = answer;
+      await answer;
+    } catch (error) {
+      throw classify(error, name);
+    } finally {
+      // Longer than half the request timeout: a request may have been sent twice, and the first copy still be under way.
+      if (performance.now() - started > this.#requestTimeoutMs / 2) this.#doubt ??= 'slow-call';
+    }
+  }
+
+  async begin(): Promise<void> {
+    await this.#call('beginTransaction', (client, done) => {
+      client.beginTransaction(done);
+    });
+    this.#inTransaction = false;
+  }
+
+  produce(records: readonly OutputRecord[], from: number): number {
+    const client = this.#connected;
+    const native = client.getClient();
+    this.#inTransaction = true;
+    let index = from;
+    for (; index < records.length; index++) {
+      const record = records[index];
+      if (!record) break;
+      const code = native.produce(
+        record.topic,
+        record.partition ?? -1,
+        record.value,
+        record.key,
+        // To the client 0 means "now", which is further from the truth than a millisecond.
+        record.timestamp === 0 ? 1 : record.timestamp,
+        undefined,
+        record.headers,
+      );
+      if (code === QUEUE_FULL) break;
+      if (code !== 0) throw classify({ code, message: `record refused for topic ${record.topic}` }, 'produce');
+    }
+    client.poll(); // delivered records count against the queue until then
+    return index;
+  }
+
+  async sendOffsets(offsets: readonly TopicPartitionOffset[], consumer: Consumer): Promise<void> {
+    this.#inTransaction = true;
+    await this.#call('sendOffsetsToTransaction', (client, done) => {
+      const member = (consumer as KafkaInput).client;
+      client.sendOffsetsToTransaction(offsets, member, this.#requestTimeoutMs * 2, done);
+    });
+  }
+
+  async commit(): Promise<void> {
+    await this.#call('commitTransaction', (client, done) => {
+      client.commitTransaction(this.#requestTimeoutMs * 2, done);
+    });
+    this.#inTransaction = false;
+  }
+
+  async abort(): Promise<void> {
+    await this.#call('abortTransaction', (client, done) => {
+      client.abortTransaction(this.#requestTimeoutMs * 2, done);
+    });
+    this.#inTransaction = false;
+  }
+
+  doubt(): 'slow-call' | 'disconnected' | null {
+    return this.#doubt;
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    if (!client?.isConnected()) return;
+    this.#client = null;
+    // The client takes no lock: to disconnect it during a call is a crash.
+    await this.#lastCall.catch(() => undefined); // its error has been dealt with by its caller
+    await new Promise<void>((resolve) => {
+      client._disconnect(resolve);
+    });
+  }
+}

@@ -1,0 +1,133 @@
+import { Lane, type LaneContext } from './lane.ts';
+import type { Consumer, InputRecord, TopicPartition, TopicPartitionOffset } from './ports.ts';
+
+/** The partitions that are ours now, each with its lane. */
+export class Assignment {
+  readonly #consumer: Consumer;
+  readonly #context: LaneContext;
+  readonly #startAt: 'earliest' | 'latest';
+  readonly #lanes = new Map<string, Map<number, Lane>>();
+  #flat: Lane[] = [];
+  #last: Lane | undefined;
+
+  constructor(consumer: Consumer, context: LaneContext, startAt: 'earliest' | 'latest') {
+    this.#consumer = consumer;
+    this.#context = context;
+    this.#startAt = startAt;
+  }
+
+  get lanes(): readonly Lane[] {
+    return this.#flat;
+  }
+
+  /** Sorts records into their lanes; drops those of partitions that are no longer ours. Returns the lanes that got some. */
+  accept(records: readonly InputRecord[], onTopic: (topic: string, count: number) => void): void {
+    const now = performance.now();
+    let topic = '';
+    let count = 0;
+    for (const record of records) {
+      let lane = this.#last;
+      if (lane?.partition !== record.partition || lane.topic !== record.topic) {
+        lane = this.#lanes.get(record.topic)?.get(record.partition);
+        this.#last = lane;
+        if (!lane) continue;
+        lane.lastArrival = now;
+      }
+      if (record.topic !== topic) {
+        if (count > 0) onTopic(topic, count);
+        topic = record.topic;
+        count = 0;
+      }
+      count++;
+      lane.accept(record);
+    }
+    if (count > 0) onTopic(topic, count);
+    this.#last = undefined;
+  }
+
+  /** Opens lanes at the committed offsets, or where the configuration says where there are none. */
+  async open(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]> {
+    const starts = await this.#committed(partitions);
+    for (const start of starts) {
+      const lane = new Lane(start, { offset: start.offset, pinned: start.pinned }, this.#context);
+      let byPartition = this.#lanes.get(start.topic);
+      if (!byPartition) this.#lanes.set(start.topic, (byPartition = new Map<number, Lane>()));
+      byPartition.get(start.partition)?.close();
+      byPartition.set(start.partition, lane);
+    }
+    this.#flatten();
+    return starts.map(({ topic, partition, offset }) => ({ topic, partition, offset }));
+  }
+
+  close(partitions: readonly TopicPartition[]): void {
+    for (const { topic, partition } of partitions) {
+      this.#lanes.get(topic)?.get(partition)?.close();
+      this.#lanes.get(topic)?.delete(partition);
+    }
+    this.#flatten();
+  }
+
+  #flatten(): void {
+    this.#flat = [...this.#lanes.values()].flatMap((byPartition) => [...byPartition.values()]);
+    this.#last = undefined;
+  }
+
+  /**
+   * Drops everything read and goes back to what the group has committed. No poll may be in flight. Where nothing is
+   * committed yet the start of the assignment counts: a new "latest" would skip what was read meanwhile.
+   */
+  async rewind(): Promise<void> {
+    const lanes = this.#flat;
+    const committed = await this.#committed(lanes);
+    const positions = committed.map((position, index) => {
+      const lane = lanes[index];
+      const offset = position.pinned || !lane ? position.offset : lane.committed;
+      lane?.rewind(offset);
+      return { topic: position.topic, partition: position.partition, offset };
+    });
+    await this.#consumer.seek(positions);
+  }
+
+  /** Pauses lanes that can not take more, resumes those that can. */
+  regulate(): void {
+    const pause: Lane[] = [];
+    const resume: Lane[] = [];
+    for (const lane of this.#flat) {
+      if (lane.paused ? !lane.shouldResume : !lane.shouldPause) continue;
+      (lane.paused ? resume : pause).push(lane);
+      lane.paused = !lane.paused;
+    }
+    const partitions = (list: Lane[]) => list.map(({ topic, partition }) => ({ topic, partition }));
+    if (pause.length > 0) this.#consumer.pause(partitions(pause));
+    if (resume.length > 0) this.#consumer.resume(partitions(resume));
+  }
+
+  /** In the order asked for. `pinned` tells whether the group has the offset or it follows from `startAt`. */
+  async #committed(partitions: readonly TopicPartition[]): Promise<(TopicPartitionOffset & { pinned: boolean })[]> {
+    const answers = await this.#consumer.committed(partitions);
+    return Promise.all(
+      answers.map(async ({ topic, partition, offset }) => {
+        if (offset >= 0) return { topic, partition, offset, pinned: true };
+        const known = this.#lanes.get(topic)?.get(partition);
+        if (known) return { topic, partition, offset: known.committed, pinned: false };
+        const log = await this.#consumer.log({ topic, partition });
+        return {
+          topic,
+          partition,
+          offset: this.#startAt === 'earliest' ? log.logStart : log.lastStable,
+          pinned: false,
+        };
+      }),
+    );
+  }
+
+  /** A lane whose next record was deleted before it was read, and where its log begins now. */
+  truncated(): { lane: Lane; logStart: number } | null {
+    for (const lane of this.#flat) {
+      if (!lane.isSettled || lane.paused) continue;
+      const logStart = this.#consumer.fetched(lane)?.logStart ?? -1;
+      if (logStart > lane.committed) return { lane, logStart };
+    }
+    return null;
+  }
+}

@@ -1,0 +1,340 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { NoAnswer, within } from './deadline.ts';
+import type { Completed, Lane } from './lane.ts';
+import { PipelineFailed } from './errors.ts';
+import type { AbortReason, Observer, RecycleReason } from './observer.ts';
+import { ClientError, type Consumer, type Producer } from './ports.ts';
+import { Transaction, type TransactionLimits } from './transaction.ts';
+
+export interface WriterOptions {
+  /** Makes a new producer under the same transactional id. */
+  createProducer: (batchBytes: number) => Producer;
+  consumer: Consumer;
+  observer: Observer;
+  transactionalId: string;
+  transactionTimeoutMs: number;
+  /** Begins the `millrace-attempt` header, or null for none. */
+  provenance: string | null;
+  /** Aborts when the process must end without waiting for anything. */
+  signal: AbortSignal;
+}
+
+export type Outcome =
+  | { kind: 'committed'; transaction: Transaction; durationMs: number }
+  | { kind: 'aborted'; transaction: Transaction; reason: AbortReason; error: ClientError | null };
+
+/** How many producers may be needed in a row without a commit in between, before the process gives up. */
+const MAX_RECYCLES = 10;
+const RECYCLE_MIN_MS = 100;
+const RECYCLE_MAX_MS = 10_000;
+/** Producers whose last call has not returned; each holds a thread of the pool. */
+const MAX_STUCK = 4;
+const BATCH_BYTES = 262_144;
+const MIN_BATCH_BYTES = 1_024;
+const CLOSE_MS = 5_000;
+
+/**
+ * The transactional producer's life.
+ *
+ *   opening ──▶ open ──settle()──▶ settling ──committed / aborted──▶ open
+ *      ▲                              │
+ *      │                              │ fatal · outcome unknown · doubt · timed out
+ *      └────────── recycling ◀────────┘         fenced by a rival, too many recycles ──▶ PipelineFailed
+ *
+ * There is always a transaction begun while the writer is open: to the broker it exists only once something is
+ * written. After every outcome but `committed` the caller rewinds to the committed offsets: a commit whose answer got
+ * lost is settled by the new producer's epoch, and the offsets then tell which way it went.
+ */
+export class TransactionWriter {
+  readonly #options: WriterOptions;
+  #state: 'opening' | 'open' | 'settling' | 'closed' = 'opening';
+  #producer: Producer;
+  #transaction: Transaction;
+  /** Outputs that the client's queue had no room for yet. */
+  #from = 0;
+  #failure: ClientError | null = null;
+  #generation = 0;
+  #number = 0;
+  #recyclesInARow = 0;
+  #stuck = 0;
+  #batchBytes = BATCH_BYTES;
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#producer = options.createProducer(this.#batchBytes);
+    this.#transaction = this.#next();
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  get transaction(): Transaction {
+    return this.#transaction;
+  }
+
+  /** True when the transaction can only be aborted. */
+  get isDoomed(): boolean {
+    return this.#failure !== null;
+  }
+
+  /** True while outputs wait for room in the client's queue. */
+  get hasBacklog(): boolean {
+    return this.#from < this.#transaction.outputs.length;
+  }
+
+  get maxRecordBytes(): number {
+    return this.#producer.maxRecordBytes;
+  }
+
+  #next(): Transaction {
+    const { provenance } = this.#options;
+    this.#number++;
+    return new Transaction(provenance === null ? null : `${provenance}.${this.#generation}/${this.#number}`);
+  }
+
+  /** Connects, settles what a former holder of the transactional id left open, begins. */
+  async open(): Promise<void> {
+    await this.#start();
+    this.#state = 'open';
+  }
+
+  /** Takes `completed` from index `from` on, as many as fit; returns the index of the first that has to wait. */
+  write(completed: readonly Completed[], from: number, limits: TransactionLimits): number {
+    if (this.#state !== 'open' || this.#failure) return from;
+    let index = from;
+    for (; index < completed.length; index++) {
+      const entry = completed[index];
+      if (!entry || !this.#transaction.add(entry, limits)) break;
+    }
+    this.flush();
+    return index;
+  }
+
+  /** Hands over what the client's queue had no room for. */
+  flush(): void {
+    if (this.#state !== 'open' || this.#failure || !this.hasBacklog) return;
+    const transaction = this.#transaction;
+    try {
+      this.#from = this.#producer.produce(transaction.outputs, this.#from);
+    } catch (error) {
+      this.#failure = error as ClientError;
+      return;
+    }
+    if (!this.hasBacklog) {
+      transaction.outputs = [];
+      this.#from = 0;
+    }
+  }
+
+  /** Commits the transaction, or aborts it if it is doomed. Nothing may be in the backlog. */
+  commit(pins: readonly Lane[]): Promise<Outcome> {
+    for (const lane of pins) this.#transaction.pin(lane);
+    return this.#settle(async () => {
+      if (this.#failure) throw this.#failure;
+      const offsets = this.#transaction.offsets();
+      const { consumer } = this.#options;
+      if (offsets.length > 0) await this.#call(() => this.#producer.sendOffsets(offsets, consumer));
+      await this.#call(() => this.#producer.commit());
+    });
+  }
+
+  abort(reason: AbortReason): Promise<Outcome> {
+    return this.#settle(() => Promise.reject(new Aborted(reason)));
+  }
+
+  async #settle(commit: () => Promise<void>): Promise<Outcome> {
+    const transaction = this.#transaction;
+    this.#state = 'settling';
+    let outcome: Outcome;
+    try {
+      await commit();
+      this.#recyclesInARow = 0;
+      outcome = { kind: 'committed', transaction, durationMs: performance.now() - transaction.openedAt };
+      const doubt = this.#producer.doubt();
+      if (doubt) await this.#recycle(doubt, null);
+      else await this.#begin();
+    } catch (error) {
+      if (error instanceof PipelineFailed) throw error;
+      this.#options.signal.throwIfAborted();
+      outcome = await this.#undo(transaction, error);
+    }
+    this.#transaction = this.#next();
+    this.#from = 0;
+    this.#failure = null;
+    this.#state = 'open';
+    return outcome;
+  }
+
+  async #undo(transaction: Transaction, cause: unknown): Promise<Outcome> {
+    const error = cause instanceof ClientError ? cause : null;
+    if (!error && !(cause instanceof Aborted) && !(cause instanceof NoAnswer)) throw cause;
+    let reason: AbortReason = 'error';
+    if (cause instanceof Aborted) reason = cause.reason;
+    else if (error?.kind === 'rejected' || error?.kind === 'stale') reason = error.kind;
+    const recycle = await this.#abandon(transaction, error, cause);
+    if (recycle === 'timed-out') reason = 'timeout';
+    if (recycle) await this.#recycle(recycle, error);
+    else await this.#begin();
+    return { kind: 'aborted', transaction, reason, error };
+  }
+
+  /** Ends the transaction without its effects; returns why a new producer is needed for that, or null. */
+  async #abandon(transaction: Transaction, error: ClientError | null, cause: unknown): Promise<RecycleReason | null> {
+    if (cause instanceof NoAnswer) return 'unknown-commit';
+    if (error?.kind === 'fenced') return this.#fenced(transaction, error);
+    if (error?.kind === 'denied') throw new PipelineFailed(error.message, { cause: error });
+    if (error?.kind === 'fatal' || (error && !['abortable', 'rejected', 'stale'].includes(error.kind))) return 'fatal';
+    try {
+      await this.#call(() => this.#producer.abort());
+    } catch (second) {
+      if (second instanceof ClientError && second.kind === 'fenced') return this.#fenced(transaction, second);
+      return second instanceof NoAnswer ? 'slow-call' : 'fatal';
+    }
+    if (error?.code === TOO_LARGE && this.#shrinkBatches(transaction)) return 'rejected';
+    return this.#producer.doubt();
+  }
+
+  /**
+   * The client reports a rival and a transaction that ran out of time alike. When so much time has passed that the
+   * broker must have ended the transaction, that is taken for the cause: a rival would then fence the new producer too.
+   */
+  #fenced(transaction: Transaction, error: ClientError): RecycleReason {
+    const { transactionTimeoutMs, transactionalId } = this.#options;
+    const open = transaction.openedAt > 0 ? performance.now() - transaction.openedAt : 0;
+    if (open >= transactionTimeoutMs * 0.9) return 'timed-out';
+    throw new PipelineFailed(
+      `another process has taken over the transactional id ${transactionalId}: two instances run under one name. ` +
+        `Give each its own "instance" in the configuration (this one stops, the other goes on)`,
+      { cause: error },
+    );
+  }
+
+  /** A topic that takes only small batches refuses those made for others: the next producer makes smaller ones. */
+  #shrinkBatches(transaction: Transaction): boolean {
+    if (transaction.size <= 1) {
+      // One record's fault, not the batch's: what was made smaller while looking for it may grow again.
+      const mended = transaction.largest() >= BATCH_BYTES / 4 && this.#batchBytes < BATCH_BYTES;
+      if (mended) this.#batchBytes = BATCH_BYTES;
+      return mended;
+    }
+    if (this.#batchBytes <= MIN_BATCH_BYTES) return false;
+    this.#batchBytes = Math.max(MIN_BATCH_BYTES, this.#batchBytes / 2);
+    return true;
+  }
+
+  /** Calls until it succeeds, fails for good, or time is up: the answer is then unknown. */
+  async #call(call: () => Promise<void>): Promise<void> {
+    const { transactionTimeoutMs, signal } = this.#options;
+    const deadline = performance.now() + transactionTimeoutMs;
+    for (;;) {
+      try {
+        // The client has calls that ignore their own timeout (librdkafka #5456).
+        await within(this.#watch(call()), deadline - performance.now(), signal);
+        return;
+      } catch (error) {
+        if (!(error instanceof ClientError) || error.kind !== 'retriable') throw error;
+        if (performance.now() >= deadline) throw new NoAnswer(error.message);
+        await delay(20, undefined, { signal });
+      }
+    }
+  }
+
+  /** Counts the call among those that hang, from when it is given up until it returns after all. */
+  #watch(call: Promise<void>): Promise<void> {
+    this.#stuck++;
+    const settled = () => {
+      this.#stuck--;
+    };
+    call.then(settled, settled);
+    return call;
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      await this.#producer.begin();
+    } catch (error) {
+      await this.#recycle('fatal', error as ClientError);
+    }
+  }
+
+  /** Replaces the producer: its successor's epoch makes the broker settle whatever was left open or under way. */
+  async #recycle(reason: RecycleReason, error: ClientError | null): Promise<void> {
+    const { observer, createProducer, signal } = this.#options;
+    let why = reason;
+    let cause = error;
+    for (;;) {
+      this.#retire(this.#producer);
+      this.#generation++;
+      observer.recycled(why, cause);
+      if (++this.#recyclesInARow > MAX_RECYCLES || this.#stuck > MAX_STUCK) {
+        const last = cause ? `; the last failure: ${cause.message}` : '';
+        throw new PipelineFailed(`no transaction could be committed with ${MAX_RECYCLES} producers in a row${last}`);
+      }
+      if (this.#recyclesInARow > 1) {
+        const pause = Math.min(RECYCLE_MAX_MS, RECYCLE_MIN_MS * 2 ** (this.#recyclesInARow - 2));
+        await delay(pause, undefined, { signal });
+      }
+      this.#producer = createProducer(this.#batchBytes);
+      try {
+        await this.#start();
+        return;
+      } catch (failed) {
+        if (!(failed instanceof ClientError)) throw failed;
+        why = 'fatal';
+        cause = failed;
+      }
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { signal } = this.#options;
+    for (;;) {
+      try {
+        await this.#producer.init(signal);
+        await this.#producer.begin();
+        return;
+      } catch (error) {
+        if (!(error instanceof ClientError)) throw error;
+        if (error.kind === 'denied') throw new PipelineFailed(error.message, { cause: error });
+        if (error.kind === 'fenced') this.#fenced(this.#transaction, error);
+        if (error.kind !== 'retriable') throw error;
+        await delay(RECYCLE_MIN_MS, undefined, { signal });
+      }
+    }
+  }
+
+  /** Closes a producer once its last call has returned; until then its client must not be touched. */
+  #retire(producer: Producer): void {
+    const closing = producer.close().finally(() => {
+      this.#closing.delete(closing);
+    });
+    this.#closing.add(closing);
+  }
+
+  /** After a failure: aborts what is open, if the producer still can, so that readers need not wait for its time-out. */
+  async abandon(): Promise<void> {
+    if (this.#state === 'open' && this.#transaction.size > 0) {
+      await this.#producer.abort().catch(() => undefined); // the broker aborts it later, or the successor does
+    }
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    this.#state = 'closed';
+    this.#retire(this.#producer);
+    await Promise.race([Promise.allSettled(this.#closing), delay(CLOSE_MS, undefined, { ref: false })]);
+  }
+}
+
+const TOO_LARGE = 10;
+
+/** The caller asked for the abort. */
+class Aborted extends Error {
+  readonly reason: AbortReason;
+  constructor(reason: AbortReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
