@@ -1,10 +1,10 @@
 import type { AbortReason, RecycleReason } from '../pipeline/observer.ts';
 
 /** What one metric is: its series are made from this and `docs/metrics.md` is written from it. */
-export interface MetricSpec {
+export interface MetricSpec<Label extends string = string> {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly name: string;
-  readonly labels: readonly string[];
+  readonly labels: readonly Label[];
   readonly help: string;
 }
 

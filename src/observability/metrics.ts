@@ -3,7 +3,7 @@ import type { PipelineConfig } from '../config/compiled.ts';
 import type { Observer, PipelineStatus } from '../pipeline/observer.ts';
 import { BoundedLabel } from './bounded-label.ts';
 import { BulkHistogram } from './bulk-histogram.ts';
-import { ABORT_REASONS, METRICS, REBALANCE_EVENTS, RECYCLE_REASONS } from './metric-specs.ts';
+import { ABORT_REASONS, METRICS, REBALANCE_EVENTS, RECYCLE_REASONS, type MetricSpec } from './metric-specs.ts';
 
 /** Upper bounds in seconds. A transform takes microseconds, or as long as the service it asks; commits take milliseconds. */
 const TRANSFORM_BUCKETS = [0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
@@ -13,10 +13,13 @@ const LATENCY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 /** Error types a pipeline may have a series for. */
 const MAX_ERROR_TYPES = 30;
 
+/** What labels need to know of a pipeline. */
+type MeasuredPipeline = Pick<PipelineConfig, 'name' | 'input' | 'outputs'>;
+
 export interface Metrics {
   readonly registry: Registry;
   /** The observer that counts one pipeline's facts; call it once a pipeline. */
-  observer(pipeline: Pick<PipelineConfig, 'name' | 'input' | 'outputs'>): Partial<Observer>;
+  observer(pipeline: MeasuredPipeline): Partial<Observer>;
 }
 
 /**
@@ -39,7 +42,7 @@ type Instruments = ReturnType<typeof createInstruments>;
 
 function createInstruments(registry: Registry) {
   const registers = [registry];
-  const counter = <L extends string>({ name, help, labels }: { name: string; help: string; labels: readonly L[] }) =>
+  const counter = <L extends string>({ name, help, labels }: MetricSpec<L>) =>
     new Counter({ name, help, labelNames: labels, registers });
   return {
     consumed: counter(METRICS.consumed),
@@ -65,14 +68,14 @@ function createInstruments(registry: Registry) {
 
 function registerGauges(registry: Registry, statuses: () => readonly PipelineStatus[]): void {
   const gauge = <L extends string>(
-    spec: { name: string; help: string; labels: readonly L[] },
+    { name, help, labels }: MetricSpec<L>,
     aggregator: Aggregator,
     read: (gauge: Gauge<L>, status: PipelineStatus) => void,
   ) =>
     new Gauge<L>({
-      name: spec.name,
-      help: spec.help,
-      labelNames: spec.labels,
+      name,
+      help,
+      labelNames: labels,
       aggregator,
       registers: [registry],
       collect() {
@@ -81,10 +84,9 @@ function registerGauges(registry: Registry, statuses: () => readonly PipelineSta
       },
     });
 
-  gauge(METRICS.lag, 'sum', (lag, { pipeline, partitions }) => {
-    for (const partition of partitions) {
-      if (partition.lag !== null)
-        lag.set({ pipeline, topic: partition.topic, partition: partition.partition }, partition.lag);
+  gauge(METRICS.lag, 'sum', (gauge, { pipeline, partitions }) => {
+    for (const { topic, partition, lag } of partitions) {
+      if (lag !== null) gauge.set({ pipeline, topic, partition }, lag);
     }
   });
   gauge(METRICS.assigned, 'sum', (assigned, { pipeline, partitions }) => assigned.set({ pipeline }, partitions.length));
@@ -94,10 +96,7 @@ function registerGauges(registry: Registry, statuses: () => readonly PipelineSta
   gauge(METRICS.ready, 'min', (ready, status) => ready.set({ pipeline: status.pipeline }, status.ready ? 1 : 0));
 }
 
-function countFacts(
-  instruments: Instruments,
-  config: Pick<PipelineConfig, 'name' | 'input' | 'outputs'>,
-): Partial<Observer> {
+function countFacts(instruments: Instruments, config: MeasuredPipeline): Partial<Observer> {
   const pipeline = config.name;
   startAtZero(instruments, config);
   const transformDuration = instruments.transformDuration.labels({ pipeline });
@@ -132,7 +131,7 @@ function countFacts(
 }
 
 /** Series exist from the start: to Prometheus, one that appears with its first event has not increased. */
-function startAtZero(instruments: Instruments, config: Pick<PipelineConfig, 'name' | 'input' | 'outputs'>): void {
+function startAtZero(instruments: Instruments, config: MeasuredPipeline): void {
   const pipeline = config.name;
   for (const topic of config.input.topics) {
     instruments.consumed.inc({ pipeline, topic }, 0);
