@@ -28,14 +28,16 @@ export async function untilAtRest(
   return waitFor('rest', probe, { timeoutMs: 2 * patienceMs, everyMs: 200 });
 }
 
-/** The lag gauges of the processes that run, by partition. */
+/** The lag gauges of the processes that run, by partition; the highest, should two report the same one. */
 export async function lagOf(processors: readonly Processor[]): Promise<ReadonlyMap<string, number>> {
   const lag = new Map<string, number>();
   for (const processor of processors) {
     if (processor.exit !== null) continue;
     const metrics = await processor.metrics();
-    for (const { labels, value } of metrics?.series('millrace_lag_records') ?? [])
-      lag.set(`${labels['topic'] ?? ''}/${labels['partition'] ?? ''}`, value);
+    for (const { labels, value } of metrics?.series('millrace_lag_records') ?? []) {
+      const partition = `${labels['topic'] ?? ''}/${labels['partition'] ?? ''}`;
+      lag.set(partition, Math.max(value, lag.get(partition) ?? 0));
+    }
   }
   return lag;
 }

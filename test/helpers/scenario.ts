@@ -11,6 +11,7 @@ import { waitFor } from './wait.ts';
 import { expectationOf, TRANSFORM } from './workload.ts';
 
 const PIPELINE = 'p';
+const PATIENCE_MS = 60_000;
 export const TRANSACTION_TIMEOUT_MS = 10_000;
 /** The shortest that any broker allows by default. */
 export const SESSION_TIMEOUT_MS = 6_000;
@@ -24,6 +25,8 @@ export interface ScenarioOptions {
   /** Fields of the pipeline, on top of the tests' own. */
   readonly pipeline?: Readonly<Record<string, unknown>>;
   readonly consumer?: Readonly<Record<string, unknown>>;
+  /** Fields beside the pipelines. */
+  readonly config?: Readonly<Record<string, unknown>>;
   readonly topicConfig?: Readonly<Record<string, string>>;
 }
 
@@ -102,6 +105,7 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
         ...options.pipeline,
       },
     },
+    ...options.config,
   };
 
   const seeder = await startSeeder(bootstrapServers, input);
@@ -123,11 +127,24 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     return processor;
   }
 
-  async function untilCommitted(records: number, timeoutMs = 60_000): Promise<void> {
+  async function untilCommitted(records: number, timeoutMs = PATIENCE_MS): Promise<void> {
     let found = 0;
     await waitFor(`${records} committed records`, async () => (found = await committedRecords()) >= records, {
       timeoutMs,
       seen: () => `${found} are committed\n${lastWords()}`,
+    });
+  }
+
+  async function untilPassed(ends: ReadonlyMap<string, number>, timeoutMs = PATIENCE_MS): Promise<void> {
+    let found: ReadonlyMap<string, number> = new Map();
+    const isPassed = ([partition, end]: [string, number]): boolean => (found.get(partition) ?? 0) >= end;
+    const arePassed = async (): Promise<boolean> => {
+      found = await committed();
+      return [...ends].every(isPassed);
+    };
+    await waitFor('the group to commit all that is due', arePassed, {
+      timeoutMs,
+      seen: () => `due: ${show(ends)}\ncommitted: ${show(found)}\n${lastWords()}`,
     });
   }
 
@@ -147,8 +164,11 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
 
   async function judge({ heldAt = new Map(), timeoutMs }: JudgeOptions = {}) {
     const sources = await readAll(rig, inputPartitions);
-    const due = sources.filter((source) => source.offset < (heldAt.get(partitionId(source)) ?? Infinity));
-    await untilCommitted(due.length, timeoutMs);
+    const ends = new Map<string, number>();
+    for (const source of sources)
+      if (source.offset < (heldAt.get(partitionId(source)) ?? Infinity))
+        ends.set(partitionId(source), source.offset + 1);
+    await untilPassed(ends, timeoutMs);
     const rest = await untilAtRest(
       {
         ends: () => cluster.ends([...written, { topic: '__consumer_offsets', partition: 0 }]),
@@ -201,6 +221,8 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     judge,
   };
 }
+
+const show = (offsets: ReadonlyMap<string, number>): string => JSON.stringify(Object.fromEntries(offsets));
 
 const partitionsOf = (topic: string, count: number): Partition[] =>
   Array.from({ length: count }, (_, partition) => ({ topic, partition }));

@@ -25,8 +25,7 @@ export const isProvenance = (name: string): boolean =>
 
 /** The transaction that wrote a record, or undefined where the record does not tell. */
 export function transactionOf(record: LogRecord): string | undefined {
-  // An instance may contain slashes; the four numbers behind it may not.
-  return /^(.+\/\d+\/\d+)\/\d+\/\d+$/.exec(headerText(record, ATTEMPT) ?? '')?.[1];
+  return /^([^/]+\/[^/]+\/\d+)\/\d+\/\d+$/.exec(headerText(record, ATTEMPT) ?? '')?.[1];
 }
 
 function sourceOf(

@@ -1,0 +1,87 @@
+import { expect } from 'vitest';
+
+import { abortedRecords } from '../helpers/checker/transactions.ts';
+import { transactionOf } from '../helpers/checker/trace.ts';
+import type { Processor } from '../helpers/processor.ts';
+import { it } from '../helpers/rig.ts';
+import { SESSION_TIMEOUT_MS, startScenario, TRANSACTION_TIMEOUT_MS } from '../helpers/scenario.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { workload } from '../helpers/workload.ts';
+
+const CLEAN_UP_MS = 5_000;
+const GRACE_MS = 10_000;
+
+it('A1: goes on exactly once after SIGKILL with an open transaction, three rounds', async ({ rig }) => {
+  const run = await startScenario(rig, { partitions: 6 });
+  const processors = new Map<string, Processor>();
+  for (const instance of ['a', 'b', 'c']) processors.set(instance, await run.start(instance));
+  const feed = run.seeder.feed(workload(), 400);
+  await run.untilCommitted(500);
+
+  let killedInTransaction = 0;
+  for (let round = 0; killedInTransaction < 3; round++) {
+    const instance = ['a', 'b', 'c'][round % 3] ?? 'a';
+    const wasOpen = await run.killInTransaction(instance, processors.get(instance)!);
+    if (wasOpen) killedInTransaction++;
+    const sent = run.seeder.acknowledged;
+    processors.set(instance, await run.start(instance));
+    await run.untilCommitted(sent, TRANSACTION_TIMEOUT_MS + SESSION_TIMEOUT_MS + CLEAN_UP_MS);
+    expect(round, 'kills that missed the transaction').toBeLessThan(10);
+  }
+  await feed.stop();
+
+  const { exposure } = await run.judge();
+  expect(exposure.abortedRecords).toBeGreaterThan(0);
+  expect(exposure.rebalances).toBeGreaterThan(3);
+});
+
+it('A2: leaves nothing open and exits 0 on SIGTERM under load, ten times', async ({ rig }) => {
+  const run = await startScenario(rig, { config: { shutdown: { grace: `${GRACE_MS}ms` } } });
+  await run.startReady('steady');
+  const feed = run.seeder.feed(workload(), 400);
+  let hits = 0;
+  for (let round = 0; round < 10; round++) {
+    const stopped = await run.startReady('stopped');
+    await stopped.until('an open transaction', () => run.hasOpenTransaction('stopped'), { everyMs: 5 });
+    stopped.signal('SIGTERM');
+    expect(await stopped.untilExit({ timeoutMs: GRACE_MS })).toEqual({ code: 0, signal: null });
+    expect(await run.hasOpenTransaction('stopped'), 'a transaction left to time out').toBe(false);
+    hits++;
+  }
+  await feed.stop();
+  expect(hits).toBe(10);
+
+  const { exposure } = await run.judge();
+  expect(exposure.rebalances).toBeGreaterThanOrEqual(10);
+});
+
+it('A4: shows nothing of a zombie that was stopped for twice the session timeout', async ({ rig }) => {
+  const run = await startScenario(rig);
+  const zombie = await run.startReady('zombie');
+  const feed = run.seeder.feed(workload(), 300);
+  await zombie.until('an open transaction', () => run.hasOpenTransaction('zombie'), { everyMs: 5 });
+  // It is to be stopped within a transaction: where one has just ended, the next one is tried.
+  for (zombie.stop(); !(await run.hasOpenTransaction('zombie')); zombie.stop()) {
+    zombie.cont();
+    await zombie.until('an open transaction', () => run.hasOpenTransaction('zombie'), { everyMs: 5 });
+  }
+  const stoppedAt = Date.now();
+  const sent = run.seeder.acknowledged;
+
+  await run.startReady('a');
+  await run.startReady('b');
+  await run.untilCommitted(sent, SESSION_TIMEOUT_MS + TRANSACTION_TIMEOUT_MS + CLEAN_UP_MS);
+  await waitFor('twice the session timeout', () => Date.now() > stoppedAt + 2 * SESSION_TIMEOUT_MS);
+  zombie.cont();
+  await zombie.untilReady();
+  await zombie.until('the abort to be counted', async () => {
+    const metrics = await zombie.metrics();
+    return (metrics?.sum('millrace_transactions_total', { outcome: 'aborted' }) ?? 0) > 0;
+  });
+  await feed.stop();
+
+  const { evidence, exposure } = await run.judge();
+  const aborted = abortedRecords(evidence.visible, evidence.uncommitted).map(transactionOf);
+  expect(aborted.some((transaction) => transaction?.startsWith('zombie/'))).toBe(true);
+  expect(exposure.rebalances).toBeGreaterThan(2);
+});
