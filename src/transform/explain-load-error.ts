@@ -2,19 +2,14 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { toError } from './errors.ts';
+import { type Frame, userFrames } from './stack.ts';
 
-interface Place {
-  readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1. */
-  readonly column: number;
-}
+/** Where in a file. Line and column count from 1. */
+type Place = Pick<Frame, 'file' | 'line' | 'column'>;
 
 /** jiti ends the message of a syntax error with its place on a line of its own. */
 const SYNTAX_ERROR = /^ParseError: ([\s\S]*?)\s+(\S.*):(\d+):(\d+)$/;
 const MISSING_MODULE = /^Cannot find (?:module|package) '([^']+)'/;
-const FRAME = /^\s+at (?:.*\()?(?:file:\/\/)?(\/.*):(\d+):(\d+)\)?$/;
 
 /** What went wrong while a module was loaded, where, and what to do, for whoever wrote the module. */
 export function explainLoadError(thrown: unknown): string {
@@ -25,7 +20,7 @@ export function explainLoadError(thrown: unknown): string {
     const place = { file, line: Number(line), column: Number(column) };
     return `syntax error: ${reason}${located(place)}`;
   }
-  const place = userPlace(error);
+  const place = userFrames(error)[0];
   const missing = MISSING_MODULE.exec(error.message)?.[1];
   if (missing !== undefined && 'code' in error) return `${missingModule(missing, place)}${located(place)}`;
   return `it threw while it was loaded: ${error.message}${located(place)}`;
@@ -37,16 +32,6 @@ function missingModule(specifier: string, place: Place | undefined): string {
   const [scopeOrName = specifier, name] = specifier.split('/');
   const packageName = scopeOrName.startsWith('@') && name !== undefined ? `${scopeOrName}/${name}` : scopeOrName;
   return `it imports '${specifier}', which is not installed: run \`npm install ${packageName}\` where ${folder} finds it`;
-}
-
-/** The innermost frame outside of Node, of installed packages and of ours. */
-function userPlace(error: Error): Place | undefined {
-  for (const frame of error.stack?.split('\n') ?? []) {
-    const [, file, line, column] = FRAME.exec(frame) ?? [];
-    if (file === undefined || file.includes('/node_modules/') || dirname(file) === import.meta.dirname) continue;
-    return { file, line: Number(line), column: Number(column) };
-  }
-  return undefined;
 }
 
 /** The place and its line with a mark under the column, as an appendix to a message. */
