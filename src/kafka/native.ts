@@ -3,7 +3,7 @@
  * each call. Its KafkaJS-like layer is not used: it can't tell the transaction errors apart.
  */
 import { createRequire } from 'node:module';
-import type { InputRecord, RawHeaders, TopicPartition, TopicPartitionOffset } from '../pipeline/ports.ts';
+import type { InputRecord, TopicPartition, TopicPartitionOffset } from '../pipeline/ports.ts';
 
 export type Callback<T> = (error: unknown, result: T) => void;
 export type NativeConf = Record<string, unknown>;
@@ -12,6 +12,9 @@ export type NativeConf = Record<string, unknown>;
 interface NativeConsumer {
   consume(timeoutMs: number, max: number, onlyFirst: boolean, done: Callback<InputRecord[]>): void;
 }
+/** Texts are taken too, as UTF-8. */
+export type NativeHeaders = readonly Readonly<Record<string, Buffer | string>>[];
+
 interface NativeProducer {
   /** Returns 0 or an error code. The headers must be valid: an invalid one throws and is enqueued all the same. */
   produce(
@@ -21,7 +24,7 @@ interface NativeProducer {
     key: Buffer | null,
     timestamp: number,
     opaque?: undefined,
-    headers?: RawHeaders,
+    headers?: NativeHeaders,
   ): number;
 }
 

@@ -3,7 +3,14 @@ import { ClientError } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
 import type { KafkaInput } from './consumer.ts';
 import { classify, QUEUE_FULL } from './errors.ts';
-import { type Metadata, type NativeConf, Producer, type ProducerClient, promised } from './native.ts';
+import {
+  type Metadata,
+  type NativeConf,
+  type NativeHeaders,
+  Producer,
+  type ProducerClient,
+  promised,
+} from './native.ts';
 
 export interface ProducerOptions {
   bootstrapServers: string;
@@ -29,6 +36,7 @@ export class TransactionalProducer implements ProducerPort {
   #doubt: 'slow-call' | 'disconnected' | null = null;
   /** True between the first request of a transaction and the end of it. */
   #inTransaction = false;
+  readonly #onlyEventId: [Record<'event-id', string>] = [{ 'event-id': '' }];
   #lastCall: Promise<unknown> = Promise.resolve();
 
   constructor(options: ProducerOptions) {
@@ -129,13 +137,21 @@ export class TransactionalProducer implements ProducerPort {
         // To the client 0 means "now", which is further from the truth than a millisecond.
         record.timestamp === 0 ? 1 : record.timestamp,
         undefined,
-        record.headers,
+        this.#headers(record),
       );
       if (code === QUEUE_FULL) break;
       if (code !== 0) throw classify({ code, message: `record refused for topic ${record.topic}` }, 'produce');
     }
     client.poll(); // delivered records count against the queue until then
     return index;
+  }
+
+  /** The client copies the headers before `produce` returns, so the usual ones are written into one object. */
+  #headers({ headers, eventId }: OutputRecord): NativeHeaders | undefined {
+    if (eventId === undefined) return headers;
+    const [only] = this.#onlyEventId;
+    only['event-id'] = eventId;
+    return headers ? [...headers, only] : this.#onlyEventId;
   }
 
   async sendOffsets(offsets: readonly TopicPartitionOffset[], consumer: Consumer): Promise<void> {

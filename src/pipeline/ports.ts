@@ -43,6 +43,8 @@ export interface OutputRecord {
   /** Milliseconds since the epoch; -1 where the source record has none and the transform set none. */
   timestamp: number;
   headers?: RawHeaders;
+  /** Goes out as the last header, `event-id`. Apart from the others because nearly every record has no other. */
+  eventId?: string;
 }
 
 /** Bytes ⇄ value. `null` bytes are `null` values and the other way round, in every format. Both directions throw an Error. */

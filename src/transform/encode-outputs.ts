@@ -65,8 +65,8 @@ export class OutputEncoder {
       key: this.#encodeKey(key, output, index, source, record),
       value: encodePart('value', value, output.value, output, index),
       timestamp: timestamp === undefined ? record.timestamp : checkTimestamp(timestamp, index),
-      headers: this.#ids.stamp(headers === undefined ? record.headers : toRaw(headers, index), record, brought, index),
     };
+    this.#ids.stamp(encoded, headers === undefined ? record.headers : toRaw(headers, index), record, brought, index);
     if (partition !== undefined) encoded.partition = checkPartition(partition, index);
     return encoded;
   }
