@@ -35,12 +35,16 @@ export function createDeadLetters({
     const failure = describeFailure(record, error, attempts, { pipeline, redact, now });
     const brought = broughtEventId(record.headers);
     const own = withoutErrorHeaders(record.headers);
-    const { key, timestamp } = record;
-    const letter = { output: DEAD_LETTER_OUTPUT, topic, key, timestamp };
-    if (format === 'json') {
-      return { ...letter, value: jsonDocument(failure, own), headers: ids.stamp([], record, brought, 0) };
-    }
-    const headers = [...ids.stamp(own, record, brought, 0), ...errorHeaders(failure)];
-    return { ...letter, value: record.value, headers };
+    const isDocument = format === 'json';
+    const letter: OutputRecord = {
+      output: DEAD_LETTER_OUTPUT,
+      topic,
+      key: record.key,
+      value: isDocument ? jsonDocument(failure, own) : record.value,
+      timestamp: record.timestamp,
+    };
+    ids.stamp(letter, isDocument ? undefined : own, record, brought, 0);
+    if (!isDocument) letter.headers = [...own, ...errorHeaders(failure)];
+    return letter;
   };
 }
