@@ -1,8 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import kafka from '@confluentinc/kafka-javascript';
 
 import { call } from './calls.ts';
 import { partitionId, type Header, type LogRecord, type Partition } from './log-record.ts';
 import { waitFor } from './wait.ts';
+
+const BATCH = 1_000;
+const PAUSE_MS = 20;
 
 export type Isolation = 'read_committed' | 'read_uncommitted';
 
@@ -43,9 +48,21 @@ export async function startReader(
 
   await call<unknown>((done) => consumer.connect({ timeout: 10_000 }, done));
   consumer.assign(partitions.map(({ topic, partition }) => ({ topic, partition, offset: 0 })));
-  consumer.setDefaultConsumeTimeout(100);
-  consumer.setDefaultConsumeLoopTimeoutDelay(10);
-  consumer.consume();
+  consumer.setDefaultConsumeTimeout(0);
+  // Batch by batch: the client's endless `consume()` drops what is under way when it is closed, and then never ends.
+  const closing = new AbortController();
+  let trouble = '';
+  const reading = (async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      try {
+        const batch = await call<kafka.Message[]>((done) => consumer.consume(BATCH, done));
+        if (batch.length < BATCH) await delay(PAUSE_MS);
+      } catch (error) {
+        trouble = String(error); // a broker that is down: the client goes on by itself when it is back
+        await delay(PAUSE_MS);
+      }
+    }
+  })();
 
   return {
     records,
@@ -55,10 +72,12 @@ export async function startReader(
           .filter(([partition, end]) => (positions.get(partition) ?? 0) < end)
           .map(([partition, end]) => `${partition}: at ${positions.get(partition) ?? 0} of ${end}`);
       await waitFor(`the ${isolation} reader to reach the end`, () => missing().length === 0, {
-        seen: () => missing().join('\n'),
+        seen: () => [...missing(), trouble].join('\n'),
       });
     },
     async close() {
+      closing.abort();
+      await reading;
       await call<unknown>((done) => consumer.disconnect(done));
     },
   };
