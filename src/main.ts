@@ -63,7 +63,8 @@ try {
     process.exit(error.exitCode === 0 ? 0 : UNUSABLE);
   }
   const isUsers = [ConfigError, TransformError, SchemaError, HttpListenError].some((type) => error instanceof type);
-  const text = isUsers ? String((error as Error).message) : error instanceof Error ? error.stack : String(error);
+  const known = error instanceof Error ? error : new Error(String(error));
+  const text = isUsers ? known.message : (known.stack ?? known.message);
   process.stderr.write(`${text}\n`);
   process.exit(isUsers ? UNUSABLE : 1);
 }

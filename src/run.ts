@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CompiledConfig, PipelineConfig } from './config/compiled.ts';
+import { createDeadLetters } from './dead-letters/dead-letter.ts';
 import { KafkaInput } from './kafka/consumer.ts';
 import { TransactionalProducer } from './kafka/producer.ts';
 import { missingTopics } from './kafka/topics.ts';
@@ -70,7 +71,9 @@ async function createProcessor(
         );
       },
     });
-  const deadLetter = () => null;
+  const deadLetter = config.deadLetter
+    ? createDeadLetters({ ...config.deadLetter, pipeline: config.name, redact: redactSecrets(secrets) })
+    : () => null;
   return new Processor({ config, consumer, createProducer, transform, deadLetter, observer, instance });
 }
 

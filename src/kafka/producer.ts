@@ -1,7 +1,7 @@
 import type { Consumer, OutputRecord, Producer as ProducerPort, TopicPartitionOffset } from '../pipeline/ports.ts';
 import { ClientError } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
-import type { KafkaInput } from './consumer.ts';
+import { KafkaInput } from './consumer.ts';
 import { classify, QUEUE_FULL } from './errors.ts';
 import {
   type Metadata,
@@ -156,9 +156,9 @@ export class TransactionalProducer implements ProducerPort {
 
   async sendOffsets(offsets: readonly TopicPartitionOffset[], consumer: Consumer): Promise<void> {
     this.#inTransaction = true;
+    if (!(consumer instanceof KafkaInput)) throw new ClientError('offsets are sent for this client only', 'fatal', 0);
     await this.#call('sendOffsetsToTransaction', (client, done) => {
-      const member = (consumer as KafkaInput).client;
-      client.sendOffsetsToTransaction(offsets, member, this.#requestTimeoutMs * 2, done);
+      client.sendOffsetsToTransaction(offsets, consumer.client, this.#requestTimeoutMs * 2, done);
     });
   }
 

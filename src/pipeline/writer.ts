@@ -100,16 +100,16 @@ export class TransactionWriter {
     this.#state = 'open';
   }
 
-  /** Takes `completed` from index `from` on, as many as fit; returns the index of the first that has to wait. */
-  write(completed: readonly Completed[], from: number, limits: TransactionLimits): number {
-    if (this.#state !== 'open' || this.#failure) return from;
-    let index = from;
-    for (; index < completed.length; index++) {
-      const entry = completed[index];
-      if (!entry || !this.#transaction.add(entry, limits)) break;
+  /** Takes as many of `completed` as fit; returns how many. */
+  write(completed: readonly Completed[], limits: TransactionLimits): number {
+    if (this.#state !== 'open' || this.#failure) return 0;
+    let taken = 0;
+    for (const entry of completed) {
+      if (!this.#transaction.add(entry, limits)) break;
+      taken++;
     }
     this.flush();
-    return index;
+    return taken;
   }
 
   /** Hands over what the client's queue had no room for. */

@@ -1,0 +1,229 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PipelineConfig } from '../config/compiled.ts';
+import { PipelineFailed } from './errors.ts';
+import { FreezeWatch } from './freeze.ts';
+import { type Culprit, Isolation } from './isolation.ts';
+import type { Completed, Lane } from './lane.ts';
+import type { Observer } from './observer.ts';
+import type { Verdicts } from './verdicts.ts';
+import type { Outcome, TransactionWriter } from './writer.ts';
+
+export interface CycleOptions {
+  config: PipelineConfig;
+  observer: Observer;
+  verdicts: Verdicts;
+  writer: TransactionWriter;
+  /** Lanes whose start the group has no offset for yet. */
+  unpinned: () => Lane[];
+  /** Makes the loop go round: something ended, or is due. */
+  wake: () => void;
+  /** Aborts when nothing may be waited for any more. */
+  signal: AbortSignal;
+}
+
+/** Completed records that may wait for their transaction, so that a commit does not stop the transforms. */
+const READY_RECORDS = 10_000;
+/** Aborts in a row for having stood still: a transform that holds the event loop looks the same, and would go on for ever. */
+const MAX_STALE = 2;
+
+/**
+ * One transaction after another: what fills it, when it ends, and what its end means.
+ *
+ *   filling ──due──▶ settling ──committed──▶ filling
+ *      ▲                 └──────aborted────▶ rewinding: completed records are refused
+ *      └────────────── rewound() ───────────────┘
+ *
+ * A transaction settles beside the loop, which goes on polling and transforming; what is completed meanwhile waits in
+ * `#ready`. `mustRewind` asks the loop to go back to the committed offsets.
+ */
+export class TransactionCycle {
+  readonly #options: CycleOptions;
+  readonly #isolation: Isolation;
+  readonly #freeze: FreezeWatch;
+  #ready: Completed[] = [];
+  #settling: Promise<void> | null = null;
+  #mustRewind = false;
+  #culprit: Culprit | null = null;
+  #stale = false;
+  #staleInARow = 0;
+  #failure: PipelineFailed | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  /** `performance.now()` when the assignment last grew. */
+  #assignedAt = 0;
+  /** `performance.now()` of the last confirmed commit. */
+  lastCommit = performance.now();
+
+  constructor(options: CycleOptions) {
+    const { group, transaction } = options.config;
+    this.#options = options;
+    this.#isolation = new Isolation(transaction.maxRecords);
+    this.#freeze = new FreezeWatch(group.sessionTimeoutMs);
+  }
+
+  start(): void {
+    this.#freeze.start();
+  }
+
+  stop(): void {
+    this.#freeze.stop();
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /** Why the pipeline can't go on, or null. */
+  get failure(): PipelineFailed | null {
+    return this.#failure;
+  }
+
+  get isSettling(): boolean {
+    return this.#settling !== null;
+  }
+
+  get mustRewind(): boolean {
+    return this.#mustRewind;
+  }
+
+  get hasRoom(): boolean {
+    return this.#ready.length < READY_RECORDS && !this.#mustRewind;
+  }
+
+  complete(completed: Completed): void {
+    if (!this.#mustRewind) this.#ready.push(completed);
+  }
+
+  assigned(): void {
+    this.#assignedAt = performance.now();
+    this.#wakeAfter(this.#options.config.transaction.commitIntervalMs);
+  }
+
+  /** Drops what closed lanes completed. */
+  dropClosed(open: ReadonlySet<Lane>): void {
+    this.#ready = this.#ready.filter(({ lane }) => open.has(lane));
+  }
+
+  /** Everything is back at the committed offsets; returns the record that the last abort was due to, if it is known. */
+  rewound(): Culprit | null {
+    const culprit = this.#culprit;
+    this.#ready = [];
+    this.#mustRewind = false;
+    this.#culprit = null;
+    return culprit;
+  }
+
+  fail(message: string, cause?: unknown): void {
+    this.#failure ??= new PipelineFailed(`pipeline ${this.#options.config.name}: ${message}`, { cause });
+    this.#options.wake();
+  }
+
+  /** Fills the transaction, and ends it when it is due. */
+  step(): void {
+    // A process that stood still may have lost its partitions without having been told: what it holds is not trusted.
+    this.#watch();
+    this.#write();
+    if (this.#isDue()) this.#settle(() => this.#commit());
+  }
+
+  /** Ends the transaction now, before partitions are given up; an abort where they are lost already. */
+  async end(lost: boolean): Promise<void> {
+    await this.#settling;
+    const { writer } = this.#options;
+    if (!writer.isOpen || writer.transaction.size === 0) return;
+    await this.#flushBacklog();
+    this.#settle(() => (lost ? writer.abort('lost') : this.#commit()));
+    await this.#settling;
+  }
+
+  #limits() {
+    return { maxRecords: this.#isolation.limit, maxBytes: this.#options.config.transaction.maxBytes };
+  }
+
+  #write(): void {
+    const { writer, config } = this.#options;
+    if (!writer.isOpen || this.#mustRewind) return;
+    writer.flush();
+    if (this.#ready.length === 0 || writer.hasBacklog) return;
+    const wasEmpty = writer.transaction.size === 0;
+    const taken = writer.write(this.#ready, this.#limits());
+    if (taken === this.#ready.length) this.#ready = [];
+    else if (taken > 0) this.#ready = this.#ready.slice(taken);
+    if (wasEmpty && taken > 0) this.#wakeAfter(config.transaction.commitIntervalMs);
+  }
+
+  #wakeAfter(ms: number): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#options.wake, ms);
+  }
+
+  #isDue(): boolean {
+    const { writer, config, unpinned } = this.#options;
+    if (this.#settling || this.#mustRewind || !writer.isOpen) return false;
+    if (writer.isDoomed || this.#stale) return true;
+    if (writer.hasBacklog) return false;
+    const { transaction } = writer;
+    const { commitIntervalMs } = config.transaction;
+    const now = performance.now();
+    if (transaction.size === 0) return now - this.#assignedAt >= commitIntervalMs && unpinned().length > 0;
+    return transaction.isFull(this.#limits()) || now - transaction.openedAt >= commitIntervalMs;
+  }
+
+  #watch(): void {
+    if (this.#freeze.check() && ++this.#staleInARow <= MAX_STALE) this.#stale = true;
+  }
+
+  #commit(): Promise<Outcome> {
+    const { writer, unpinned } = this.#options;
+    this.#watch();
+    if (!this.#stale) return writer.commit(unpinned());
+    this.#stale = false;
+    return writer.abort('stale');
+  }
+
+  /** Runs one end of a transaction beside the loop. */
+  #settle(end: () => Promise<Outcome>): void {
+    this.#settling = end()
+      .then((outcome) => {
+        this.#apply(outcome);
+      })
+      .catch((error: unknown) => {
+        if (error instanceof PipelineFailed) this.#failure ??= error;
+        else if (!this.#options.signal.aborted)
+          this.fail(error instanceof Error ? error.message : String(error), error);
+      })
+      .finally(() => {
+        this.#settling = null;
+        this.#options.wake();
+      });
+  }
+
+  #apply(outcome: Outcome): void {
+    const { observer } = this.#options;
+    const { transaction } = outcome;
+    if (outcome.kind === 'aborted') {
+      this.#mustRewind = true;
+      this.#ready = [];
+      observer.aborted(outcome.reason, outcome.error);
+      if (outcome.error?.kind === 'rejected') this.#culprit = this.#isolation.rejected(transaction, outcome.error);
+      return;
+    }
+    this.#staleInARow = 0;
+    this.#isolation.committed();
+    this.lastCommit = performance.now();
+    const records = transaction.settle();
+    const deadLettered = new Map<string, number>();
+    for (const { lane, offset, deadLetter } of transaction.deadLetters) {
+      this.#options.verdicts.settled(lane, offset);
+      if (deadLetter !== null) deadLettered.set(deadLetter, (deadLettered.get(deadLetter) ?? 0) + 1);
+    }
+    if (transaction.size === 0) return;
+    const { produced, filtered, timestamps } = transaction;
+    const { durationMs } = outcome;
+    observer.committed({ records, produced, filtered, deadLettered, timestamps, at: Date.now(), durationMs });
+  }
+
+  async #flushBacklog(): Promise<void> {
+    const { writer, signal } = this.#options;
+    while (writer.hasBacklog && !writer.isDoomed) {
+      await delay(2, undefined, { signal });
+      writer.flush();
+    }
+  }
+}
