@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
 import type { BrokerShape, OwnBroker } from './contract.ts';
-import { onceGone } from './guard.ts';
+import { onceGone } from '../guard.ts';
 import { waitUntilReady } from './ready.ts';
 
 const IMAGE = 'apache/kafka:4.1.0';

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 import { kafkaVersion } from '../setup/kafka.mjs';
 import type { BrokerShape, OwnBroker } from './contract.ts';
-import { onceGone } from './guard.ts';
+import { onceGone } from '../guard.ts';
 import { waitUntilReady } from './ready.ts';
 
 const CLUSTER_ID = 'bWlsbHJhY2UtbG9jYWwtMQ';

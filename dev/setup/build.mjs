@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,7 +12,6 @@ const stamp = join(dist, '.built');
 /** Compiles `src` to `dist` where a source is newer. */
 export function provideBuild() {
   if (isUpToDate()) return say('build: up to date');
-  rmSync(dist, { recursive: true, force: true });
   const { ok, output } = run('npm', ['run', '--silent', 'build'], { cwd: root });
   if (!ok) throw new SetupError(`src does not compile:\n${output}`);
   writeFileSync(stamp, '');

@@ -13,13 +13,15 @@ const clientFolder = join(root, 'node_modules', CLIENT);
 const BUILD_TOOLS = { 'g++': 'g++', make: 'make', python3: 'python3' };
 const HEADERS = ['libzstd-dev', 'libssl-dev', 'libcurl4-openssl-dev', 'libsasl2-dev', 'zlib1g-dev'];
 
-/** `npm ci` and the Kafka client's native part, both only where they are not as `package-lock.json` says. */
+/** The packages and the Kafka client's native part, where they are not as `package-lock.json` says. */
 export function providePackages() {
   if (!packagesAreInstalled()) {
     say('installing npm packages …');
+    // `npm ci` starts anew, and the Kafka client may take minutes to build: what is there is only completed.
+    const command = clientLoads() ? ['install', '--no-save'] : ['ci'];
     // The one install script that matters is the client's, which is run below in a way that suits this machine.
-    const { ok, output } = run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: root });
-    if (!ok) throw new SetupError(`npm ci failed:\n${output}`);
+    const { ok, output } = run('npm', [...command, '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: root });
+    if (!ok) throw new SetupError(`npm ${command.join(' ')} failed:\n${output}`);
   }
   if (!clientLoads()) provideClient();
   say('npm packages: as in package-lock.json');

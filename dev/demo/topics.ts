@@ -1,0 +1,53 @@
+import type { Cluster } from '../../test/helpers/cluster.ts';
+import { type LogRecord, type Partition, partitionId } from '../../test/helpers/log-record.ts';
+import { type Isolation, readUpTo } from '../../test/helpers/reader.ts';
+
+export const INPUT = 'flights';
+export const OUTPUTS = {
+  'on-time': 'flights.on-time',
+  delayed: 'flights.delayed',
+  'dead letters': 'flights.dead-letters',
+} as const;
+
+const PARTITIONS = 4;
+const TOPIC_EXISTS = 36;
+const topics = [INPUT, ...Object.values(OUTPUTS)];
+
+export const inputPartitions = partitionsOf(INPUT);
+const outputPartitions = Object.values(OUTPUTS).flatMap(partitionsOf);
+
+function partitionsOf(topic: string): Partition[] {
+  return Array.from({ length: PARTITIONS }, (_, partition) => ({ topic, partition }));
+}
+
+/** Creates the topics of config/flights.yaml, none of which may exist: a given broker may hold somebody's records. */
+export async function createTopics(cluster: Cluster): Promise<void> {
+  for (const [index, topic] of topics.entries()) {
+    try {
+      await cluster.createTopic(topic, PARTITIONS);
+    } catch (error) {
+      await cluster.deleteTopics(topics.slice(0, index));
+      if ((error as { code?: number }).code !== TOPIC_EXISTS) throw error;
+      throw new Error(`the broker has a topic ${topic} already: delete it, or give the demo another broker`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+export async function deleteTopics(cluster: Cluster): Promise<void> {
+  await cluster.deleteTopics(topics);
+}
+
+/** All that a reader finds in the output topics, once nothing writes to them any more. */
+export async function readOutputs(
+  cluster: Cluster,
+  bootstrapServers: string,
+  isolation: Isolation,
+): Promise<readonly LogRecord[]> {
+  const ends = (await cluster.ends(outputPartitions)).map((end): [string, number] => [
+    partitionId(end),
+    isolation === 'read_committed' ? end.lastStable : end.highWatermark,
+  ]);
+  return readUpTo(bootstrapServers, outputPartitions, new Map(ends), isolation);
+}
