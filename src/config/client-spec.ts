@@ -27,7 +27,7 @@ export function clientProperties(scope: PropertyScope) {
     .map(([name, property]) => [name, fieldOf({ ...property, ...NARROWER[name] }).optional()] as const);
   return z
     .strictObject(Object.fromEntries(shape))
-    .meta({ allowed: 'properties of librdkafka by their own names, such as linger.ms: 5' }) as ClientPropertiesSchema;
+    .meta({ allowed: 'properties of librdkafka, by the names in its CONFIGURATION.md' }) as ClientPropertiesSchema;
 }
 
 /** Those of `kafka.properties` that are for one of the clients. */

@@ -31,7 +31,6 @@ export function loadConfig(file: string, options: LoadOptions = {}): CompiledCon
   return compile(data, { file: source.file, folder: source.folder, hostname: host, secrets: source.secrets });
 }
 
-/** Why a field that the spec does not know can not be there, where there is more to say than that. */
 function refusal(path: Path): string | undefined {
   const [block, field] = path.slice(-2).map(String);
   if (path.length === 1 && path[0] === 'effects') {

@@ -123,8 +123,8 @@ export class ConfigSource {
   }
 
   #found(node: Node | null): string | null {
-    if (isMap(node)) return 'a mapping';
-    if (isSeq(node)) return 'a list';
+    if (isMap(node)) return node.items.length > 0 ? 'a mapping' : 'an empty mapping';
+    if (isSeq(node)) return node.items.length > 0 ? 'a list' : 'an empty list';
     if (!isScalar(node)) return null;
     if (this.#hidden.has(node)) return '(hidden)';
     if (node.value === null) return 'nothing';

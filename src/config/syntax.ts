@@ -26,10 +26,11 @@ const ALIAS_REMEDY = 'a value that begins with * needs quotes';
 export function parseYaml(text: string, lineCounter: LineCounter): Syntax {
   const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, stringKeys: true });
   const { errors, warnings } = document;
-  const problems = [...errors, ...warnings].map(({ code, message, pos: [offset] }) => ({
-    offset,
-    message: remedy(code, message, text, offset),
-  }));
+  const problems = [...errors, ...warnings].map(({ code, message, pos: [offset] }) =>
+    code === 'MISSING_CHAR' && message.includes('quote')
+      ? { offset: quoteBefore(document, offset), message: 'this quote is never closed' }
+      : { offset, message: remedy(code, message, text, offset) },
+  );
   const others = senseless(document);
   return {
     document,
@@ -54,6 +55,17 @@ function remedy(code: string, message: string, text: string, offset: number): st
     default:
       return `this is not valid YAML: ${message.replace(/(?: in YAML stream| token)?: .*$/s, '')}`;
   }
+}
+
+/** Where the text begins that ends at an offset: the parser finds out there that a quote is missing. */
+function quoteBefore(document: Document.Parsed, offset: number): number {
+  let start = offset;
+  visit(document, {
+    Scalar(_, { type, range }) {
+      if (range && type?.startsWith('QUOTE') && range[0] < offset && offset <= range[1]) start = range[0];
+    },
+  });
+  return start;
 }
 
 /** The parser stumbles on through the rest of a line that it did not understand: only the first problem is of use. */
