@@ -47,6 +47,7 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
   let sent = 0;
   let acknowledged = 0;
   const failures: string[] = [];
+  const feeds = new Set<NodeJS.Timeout>();
   producer.on('delivery-report', (error: kafka.LibrdKafkaError | null) => {
     if (error) failures.push(error.message);
     else acknowledged++;
@@ -82,6 +83,7 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
         // By the clock, not by the tick: a busy machine makes ticks late.
         for (const due = ((Date.now() - started) / 1_000) * perSecond; fed < due; fed++) enqueue(next());
       }, TICK_MS);
+      feeds.add(timer);
       return {
         async stop() {
           clearInterval(timer);
@@ -90,6 +92,7 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
       };
     },
     async close() {
+      feeds.forEach(clearInterval);
       await call<unknown>((done) => producer.disconnect(done));
     },
   };
