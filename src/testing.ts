@@ -7,7 +7,7 @@ import { redactSecrets } from './observability/redact.ts';
 import type { InputRecord, OutputRecord, RecordTransform, Serde } from './pipeline/ports.ts';
 import { createPipelineSerdes, type PipelineSerdes } from './serde/create-serde.ts';
 import { compileTransform } from './transform/compile-transform.ts';
-import type { TransformFunction, TransformLogger } from './transform/define-transform.ts';
+import type { AnyTransform, TransformFunction, TransformLogger } from './transform/define-transform.ts';
 import { isRetriable, toError } from './transform/errors.ts';
 import { EVENT_ID } from './transform/event-id.ts';
 import { loadTransform } from './transform/load-transform.ts';
@@ -70,7 +70,7 @@ export interface TestPipelineOptions {
   /** Variables for `${VAR}` in the configuration, in place of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Runs instead of the configured file: for a transform that the test imported itself, with mocks or coverage. */
-  readonly transform?: TransformFunction;
+  readonly transform?: AnyTransform;
   /** Where `logger` in the transform's context writes; nowhere when left out. */
   readonly logger?: TransformLogger;
 }
@@ -91,7 +91,8 @@ export async function testPipeline(
     throw new Error(`${file} has no pipeline '${name}'. Pipelines: ${names}`);
   }
   const serdes = createPipelineSerdes(pipeline);
-  const transform = options.transform ?? (await loadTransform(pipeline.transformPath, { millrace }));
+  const transform =
+    (options.transform as TransformFunction | undefined) ?? (await loadTransform(pipeline.transformPath, { millrace }));
   const deadLetterOf =
     pipeline.deadLetter &&
     createDeadLetters({ ...pipeline.deadLetter, pipeline: name, redact: redactSecrets(config.secrets) });

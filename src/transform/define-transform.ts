@@ -76,5 +76,8 @@ export function defineTransform<In, Out = In, InKey = string | null, OutKey = In
   return transform;
 }
 
-/** A transform whose types are only known to its author: what the loader returns and a compiled pipeline runs. */
+/** Any transform, whatever its types. It can be handed on, not called. */
+export type AnyTransform = Transform<never, unknown, never, unknown>;
+
+/** A transform as a compiled pipeline calls it: its types are known to its author only. */
 export type TransformFunction = (record: TransformInput<unknown, unknown>, context: TransformContext) => unknown;

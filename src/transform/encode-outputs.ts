@@ -9,6 +9,15 @@ import type { EventIds } from './event-id.ts';
 import { type HeadersInit, RecordHeaders } from './record-headers.ts';
 import type { SourceRecord } from './source-record.ts';
 
+const FIELDS: ReadonlySet<string> = new Set<keyof TransformOutput<unknown>>([
+  'key',
+  'value',
+  'headers',
+  'timestamp',
+  'to',
+  'partition',
+]);
+
 export interface OutputPlan {
   readonly name: string;
   readonly topic: string;
@@ -53,7 +62,8 @@ export class OutputEncoder {
     if (typeof result !== 'object' || result === null) {
       throw invalid(index, `expected { value, … }, found ${shown(result)}`);
     }
-    // Only its author knows the type for sure, so each field is checked before it is used.
+    // Only its author knows the type for sure, so each field is checked before it is used. TypeScript does not see a misspelt one.
+    for (const name in result) if (!FIELDS.has(name)) throw invalid(index, unknownField(name));
     const { key, value, headers, timestamp, to, partition } = result as Partial<TransformOutput<unknown, unknown>>;
     const output = to === undefined && this.#only !== undefined ? this.#only : this.#outputNamed(to, index);
     if (value === undefined) {
@@ -90,9 +100,7 @@ export class OutputEncoder {
     const names = [...this.#outputs.keys()];
     if (to === undefined)
       throw invalid(index, `its \`to\` is missing, and there are several outputs: ${names.join(', ')}`);
-    const meant =
-      typeof to === 'string' ? closestMatch(to, names, { maxDistance: Math.max(2, to.length / 4) }) : undefined;
-    const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
+    const hint = typeof to === 'string' ? didYouMean(to, names) : '';
     throw invalid(index, `its \`to\` is ${shown(to)}, which is no output. Outputs: ${names.join(', ')}${hint}`);
   }
 }
@@ -133,6 +141,15 @@ function checkPartition(partition: unknown, index: number): number {
   if (typeof partition === 'number' && Number.isInteger(partition) && partition >= 0 && partition < 2 ** 31)
     return partition;
   throw invalid(index, `its \`partition\` must be an integer from 0, found ${shown(partition)}`);
+}
+
+function unknownField(name: string): string {
+  return `it has a field \`${name}\`, which is none of ${[...FIELDS].join(', ')}${didYouMean(name, [...FIELDS])}`;
+}
+
+function didYouMean(name: string, known: readonly string[]): string {
+  const meant = closestMatch(name, known, { maxDistance: Math.max(2, name.length / 4) });
+  return meant === undefined ? '' : `; did you mean '${meant}'?`;
 }
 
 function invalid(index: number, what: string, cause?: Error): InvalidOutputError {
