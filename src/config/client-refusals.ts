@@ -98,6 +98,10 @@ export const REFUSED_PROPERTIES: readonly RefusedProperties[] = [
     reason: 'belongs to how the client is built into Millrace',
   },
   {
+    names: ['ssl.ca.certificate.stores'],
+    reason: 'is for Windows, on which Millrace does not run: use ssl.ca.location or ssl.ca.pem',
+  },
+  {
     names: ['plugin.library.paths'],
     reason: 'would run code inside the client, which could change what it does',
   },
