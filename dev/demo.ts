@@ -10,7 +10,9 @@ import { contentsOf, expectedContents } from './demo/contents.ts';
 import { feed, flightRecords } from './demo/flights.ts';
 import { CONFIG, processWithKill } from './demo/process.ts';
 import { createTopics, deleteTopics, INPUT, inputPartitions, readOutputs } from './demo/topics.ts';
-import { compare, table, type Row } from './demo/verdict.ts';
+import { compare, countRow, table, type Row } from './demo/verdict.ts';
+
+const SHOWN_CULPRITS = 5;
 
 async function demo(): Promise<readonly Row[]> {
   const broker = await useBroker();
@@ -43,20 +45,26 @@ async function routeFlights(cluster: Cluster, bootstrapServers: string): Promise
   console.log(`rolled back: ${written.length - visible.length} records, in the topics but for no reader to see`);
   const input = await cluster.ends(inputPartitions);
   const recordsIn = input.reduce((sum, { highWatermark }) => sum + highWatermark, 0);
-  return [{ what: 'flights in', expected: records.length, seen: recordsIn }, ...compare(expected, contentsOf(visible))];
+  return [countRow('flights in', records.length, recordsIn), ...compare(expected, contentsOf(visible))];
 }
 
-function verdict(rows: readonly Row[]): string {
+/** Prints the table, what is wrong, and the verdict. */
+function report(rows: readonly Row[]): boolean {
+  console.log(table(rows));
   const wrong = rows.filter(({ expected, seen }) => expected !== seen);
-  if (wrong.length === 0) return `exactly once: each of ${rows[0]?.seen} records has its one result after a kill`;
-  return `NOT exactly once: ${wrong.map(({ what, expected, seen }) => `${what} ${seen}, not ${expected}`).join('; ')}`;
+  for (const { what, culprits } of wrong)
+    for (const culprit of culprits.slice(0, SHOWN_CULPRITS)) console.log(`${what}: ${culprit}`);
+  const figures = wrong.map(({ what, expected, seen }) => `${what} ${seen} instead of ${expected}`).join(', ');
+  console.log(
+    wrong.length === 0
+      ? `verdict: exactly once: a kill, and each of ${rows[0]?.seen} records has its one result`
+      : `verdict: NOT exactly once: ${figures}`,
+  );
+  return wrong.length === 0;
 }
 
 try {
-  const rows = await demo();
-  console.log(table(rows));
-  console.log(`verdict: ${verdict(rows)}`);
-  process.exitCode = rows.every(({ expected, seen }) => expected === seen) ? 0 : 1;
+  process.exitCode = report(await demo()) ? 0 : 1;
 } catch (error) {
   console.error(`the demo failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
