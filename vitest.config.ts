@@ -11,7 +11,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'] },
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
@@ -19,7 +19,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/integration/setup.ts'],
-          // Files take turns: they start processes and brokers of their own, and measure time.
+          // After the unit tests, and file by file: they start processes and brokers, and measure time.
+          sequence: { groupOrder: 1 },
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
