@@ -2,7 +2,7 @@
  * Client properties that a configuration can not set: those on which the guarantee rests, those that have a field of
  * their own, and those that the loop needs as they are. The first matching group gives the reason.
  */
-export interface RefusedProperties {
+interface RefusedProperties {
   readonly names: readonly string[];
   /** Why, and what to do instead; a clause that can follow the name. */
   readonly reason: string;

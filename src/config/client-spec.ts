@@ -8,7 +8,7 @@ import { decimal, flag, integer, text, word, words } from './fields.ts';
 type Client = 'consumer' | 'producer';
 
 /** Where properties are given: for one client, or in `kafka.properties` for both. */
-export type PropertyScope = Client | 'both';
+type PropertyScope = Client | 'both';
 
 /** Bounds that the client checks only once it starts. */
 const NARROWER: Readonly<Record<string, Partial<ClientProperty>>> = {

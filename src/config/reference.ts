@@ -30,8 +30,9 @@ All problems of a file are reported at once, each with its place, its field, wha
 flights.yaml:12:36  pipelines.route-flights.retry.maxDelay: found 500ms, must be at least minDelay (by default 1s)
 \`\`\`
 
-An unknown field is a problem as well, and so is an unknown client property. In an editor with YAML support the
-JSON Schema that \`millrace schema\` prints gives completion and the same checks of single fields.
+An unknown field is a problem as well, and so is an unknown client property. An editor completes and checks fields
+with the JSON Schema: \`millrace schema > millrace.schema.json\`, and as the first line of the configuration
+\`# yaml-language-server: $schema=./millrace.schema.json\`.
 
 ## Variables and files
 

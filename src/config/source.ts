@@ -109,7 +109,9 @@ export class ConfigSource {
       return this.#document.toJS();
     } catch (error) {
       // A merge of what is no mapping, or aliases that multiply beyond reason.
-      return this.#stop(`aliases or merge keys can not be resolved: ${String(error)}`);
+      return this.#stop(
+        `aliases or merge keys can not be resolved: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

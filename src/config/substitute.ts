@@ -8,7 +8,7 @@ export interface Surroundings {
   readonly folder: string;
 }
 
-export interface Substitution {
+interface Substitution {
   readonly text: string;
   /** The variables and files that the text was made from, as written: `${PORT}`. */
   readonly origins: readonly string[];
@@ -41,7 +41,9 @@ export function substitute(text: string, { env, folder }: Surroundings): Substit
   function variable(reference: string, name: string, fallback: string | undefined): string {
     const value = fallback === undefined ? env[name] : env[name] || fallback;
     if (value === undefined) {
-      errors.push(`the variable ${name} is not set: set it, or give a default with \${${name}:-…}`);
+      errors.push(
+        `the variable ${name} is not set: set it, give a default with \${${name}:-…}, or write $$ for a plain $`,
+      );
       return '';
     }
     origins.push(reference);

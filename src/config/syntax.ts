@@ -4,13 +4,13 @@ import type { Alias, Document, LineCounter, Node, Scalar } from 'yaml';
 /** The steps from the root to a field: keys of mappings and indexes of lists. */
 export type Path = readonly PropertyKey[];
 
-export interface SyntaxProblem {
+interface SyntaxProblem {
   /** Characters from the start of the file. */
   readonly offset: number;
   readonly message: string;
 }
 
-export interface Syntax {
+interface Syntax {
   readonly document: Document.Parsed;
   readonly problems: readonly SyntaxProblem[];
   /** True when there is no telling what the file means. */
@@ -50,6 +50,8 @@ function remedy(code: string, message: string, text: string, offset: number): st
       return 'YAML tags are not supported; a value that begins with ! needs quotes';
     case 'BAD_ALIAS':
       return `this alias is not well formed; ${ALIAS_REMEDY}`;
+    case 'BAD_DQ_ESCAPE':
+      return 'inside " " this \\ means nothing: write \\\\ for a plain one, or use single quotes';
     case 'NON_STRING_KEY':
       return 'a key must be plain text';
     default:
@@ -109,7 +111,7 @@ export function keyText(key: unknown): string {
 }
 
 /** The key and the value at a path, aliases and merge keys followed. */
-export interface Field {
+interface Field {
   readonly key: Node | null;
   readonly value: Node | null;
 }

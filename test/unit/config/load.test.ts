@@ -84,6 +84,11 @@ describe('a configuration that is right', () => {
     expect(load(least).pipelines[0]?.outputs).toMatchObject([{ key: { type: 'bytes' }, value: { type: 'bytes' } }]);
   });
 
+  it('is the example in config/', () => {
+    const file = join(import.meta.dirname, '../../../config/flights.yaml');
+    expect(loadConfig(file, { env: {}, hostname: 'host-1' })).toMatchObject({ file, application: 'flights' });
+  });
+
   it('takes what is set over what is the default', () => {
     const config = load(`application: flights
 instance: gate-7

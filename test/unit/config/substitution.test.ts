@@ -73,7 +73,7 @@ describe('variables', () => {
 
 describe('what is wrong with a variable', () => {
   it.each([
-    ['${PORT}', 'the variable PORT is not set: set it, or give a default with ${PORT:-…}'],
+    ['${PORT}', 'the variable PORT is not set: set it, give a default with ${PORT:-…}, or write $$ for a plain $'],
     ['${PORT', 'a ${ has no closing }'],
     ['${A:-${PORT}}', 'a default can not hold another ${…}'],
     [
@@ -193,6 +193,8 @@ describe('secrets', () => {
       '{ hunter2 ] }',
       'a: hunter2: b',
       '%hunter2',
+      '|hunter2',
+      '{ x: ${y} }\n      hunter2: 1',
     ]) {
       const lines = problems(pipelineWith(...PROPERTIES, `    sasl.password: ${value}`));
       expect(lines).not.toEqual([]);

@@ -11,6 +11,12 @@ describe('YAML', () => {
       '12:1',
       'this key stands twice in one mapping: remove one of the two',
     ],
+    [
+      'an escape that does not exist',
+      'log: { level: "i\\xnfo" }',
+      '11:17',
+      'inside " " this \\ means nothing: write \\\\ for a plain one, or use single quotes',
+    ],
     ['two documents', '---\nlog: {}', '11:1', 'the file holds several YAML documents: only one is allowed'],
     ['a tag', 'log: !block {}', '11:6', 'YAML tags are not supported; a value that begins with ! needs quotes'],
     ['a key that is no text', '? [a]\n: b', '11:3', 'a key must be plain text'],
