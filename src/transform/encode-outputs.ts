@@ -98,8 +98,9 @@ export class OutputEncoder {
     const output = typeof to === 'string' ? this.#outputs.get(to) : undefined;
     if (output !== undefined) return output;
     const names = [...this.#outputs.keys()];
-    if (to === undefined)
+    if (to === undefined) {
       throw invalid(index, `its \`to\` is missing, and there are several outputs: ${names.join(', ')}`);
+    }
     const hint = typeof to === 'string' ? didYouMean(to, names) : '';
     throw invalid(index, `its \`to\` is ${shown(to)}, which is no output. Outputs: ${names.join(', ')}${hint}`);
   }

@@ -7,7 +7,7 @@ import { type Frame, userFrames } from './stack.ts';
 /** Where in a file. Line and column count from 1. */
 type Place = Pick<Frame, 'file' | 'line' | 'column'>;
 
-/** jiti ends the message of a syntax error with its place on a line of its own. */
+/** jiti ends the message of a syntax error with its place on a line of its own; its columns count from 0. */
 const SYNTAX_ERROR = /^ParseError: ([\s\S]*?)\s+(\S.*):(\d+):(\d+)$/;
 const MISSING_MODULE = /^Cannot find (?:module|package) '([^']+)'/;
 
@@ -17,10 +17,11 @@ export function explainLoadError(thrown: unknown): string {
   const syntax = SYNTAX_ERROR.exec(error.message);
   if (syntax !== null) {
     const [, reason = '', file = '', line, column] = syntax;
-    const place = { file, line: Number(line), column: Number(column) };
+    const place = { file, line: Number(line), column: Number(column) + 1 };
     return `syntax error: ${reason}${located(place)}`;
   }
-  const place = userFrames(error)[0];
+  // What is no Error has no stack of its own.
+  const place = error === thrown ? userFrames(error)[0] : undefined;
   const missing = MISSING_MODULE.exec(error.message)?.[1];
   if (missing !== undefined && 'code' in error) return `${missingModule(missing, place)}${located(place)}`;
   return `it threw while it was loaded: ${error.message}${located(place)}`;

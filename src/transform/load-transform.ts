@@ -29,7 +29,6 @@ export async function loadTransform(
   const jiti = createJiti(path, {
     virtualModules: modules,
     sourceMaps: true,
-    interopDefault: false,
     // A container's file system may be read-only, and a transform is compiled in milliseconds.
     fsCache: false,
   });
@@ -54,8 +53,9 @@ function defaultExport(path: string, loaded: unknown): TransformFunction {
     const instead = names.length === 0 ? 'nothing' : names.join(', ');
     throw new TransformError(`transform ${path}: it has no default export (it exports ${instead}): ${remedy}`);
   }
-  const kind = transform === null ? 'null' : typeof transform;
-  throw new TransformError(`transform ${path}: its default export is not a function, but ${kind}: ${remedy}`);
+  throw new TransformError(
+    `transform ${path}: its default export is not a function, but ${typeof transform}: ${remedy}`,
+  );
 }
 
 function isFunction(value: unknown): value is TransformFunction {
