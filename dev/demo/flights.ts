@@ -27,7 +27,7 @@ const SOURCE = new URL('../../node_modules/vega-datasets/data/flights-20k.json',
 const FEED = { records: 200, everyMs: 100 };
 
 const MALFORMED = [
-  '',
+  '{}',
   'ORD-LGA, 20 minutes late',
   '{"date":"2001/01/05 09:15","delay":12,"dist',
   'null',
