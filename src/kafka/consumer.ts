@@ -122,6 +122,13 @@ export class KafkaInput implements Consumer {
     return this.#consume(maxRecords);
   }
 
+  async idle(waitMs: number): Promise<InputRecord[]> {
+    if (this.#failure) throw this.#failure;
+    await this.#signal(waitMs);
+    this.#signalled = false;
+    return this.#consume(1);
+  }
+
   /** Resolves to true when there may be something to consume. */
   #signal(waitMs: number): Promise<boolean> {
     if (this.#signalled) return Promise.resolve(true);

@@ -120,6 +120,8 @@ export interface Consumer {
   start(listener: RebalanceListener, signal: AbortSignal): Promise<void>;
   /** At most `maxRecords`, at once if there are some, else within `waitMs` or at the next `wake()`. One call at a time. */
   poll(maxRecords: number, waitMs: number): Promise<InputRecord[]>;
+  /** Keeps the membership, and the listener, alive while no records are wanted: waits first, then takes one at the most. */
+  idle(waitMs: number): Promise<InputRecord[]>;
   wake(): void;
   /** The group's committed offsets, open transactions settled; -1 where there is none. */
   committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]>;

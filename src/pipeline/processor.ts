@@ -5,7 +5,14 @@ import { TransactionCycle } from './cycle.ts';
 import type { Culprit } from './isolation.ts';
 import type { LaneContext } from './lane.ts';
 import type { Observer, PipelineStatus } from './observer.ts';
-import { ClientError, type Consumer, type Producer, type RecordTransform, type TopicPartition } from './ports.ts';
+import {
+  ClientError,
+  type Consumer,
+  type InputRecord,
+  type Producer,
+  type RecordTransform,
+  type TopicPartition,
+} from './ports.ts';
 import { type Rebalance, Rebalances } from './rebalances.ts';
 import { partitionStatuses, unreadyReasons } from './status.ts';
 import { Verdicts } from './verdicts.ts';
@@ -26,6 +33,8 @@ const POLL_RECORDS = 1_000;
 const POLL_WAIT_MS = 50;
 /** How soon to look again when the client's queue was full. */
 const BACKLOG_WAIT_MS = 2;
+/** How long to let the group wait while as much is buffered as may be. */
+const FULL_WAIT_MS = 20;
 const CLOSE_MS = 5_000;
 /** A commit takes milliseconds; a writer that is not open for this long is waiting for brokers. */
 const RECOVERY_MS = 10_000;
@@ -149,12 +158,18 @@ export class Processor {
       await this.#answerRebalances();
       if (this.#cycle.mustRewind && !this.#cycle.isSettling) await this.#rewind();
       // While this batch is worked on, the next is fetched.
-      polling = consumer.poll(POLL_RECORDS, this.#writer.hasBacklog ? BACKLOG_WAIT_MS : POLL_WAIT_MS);
+      polling = this.#poll();
       for (const lane of this.#assignment.lanes) lane.pump();
       this.#assignment.regulate();
       this.#cycle.step();
     }
     await polling;
+  }
+
+  #poll(): Promise<InputRecord[]> {
+    const { consumer } = this.#options;
+    if (!this.#cycle.hasRoom && !this.#cycle.mustRewind) return consumer.idle(FULL_WAIT_MS);
+    return consumer.poll(POLL_RECORDS, this.#writer.hasBacklog ? BACKLOG_WAIT_MS : POLL_WAIT_MS);
   }
 
   #check(): void {
