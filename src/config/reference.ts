@@ -61,7 +61,8 @@ with the JSON Schema: \`millrace schema > millrace.schema.json\`, and as the fir
 const CLIENT_PROPERTIES_INTRODUCTION = `## Client properties
 
 \`kafka.properties\` goes to every client that knows the property; \`consumer.properties\` and \`producer.properties\` of a
-pipeline come on top of it. Names, values and bounds are those of librdkafka's
+pipeline come on top of it. What fits only one group protocol (\`heartbeat.interval.ms\`, \`group.remote.assignor\`)
+belongs in \`consumer.properties\`. Names, values and bounds are those of librdkafka's
 [CONFIGURATION.md](https://github.com/confluentinc/librdkafka/blob/master/CONFIGURATION.md), and are checked before
 anything is started. Properties that take code are refused, and those that would weaken the guarantee, that have a
 field of their own, or that Millrace needs as they are:

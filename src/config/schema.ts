@@ -24,12 +24,13 @@ export function configSchema(): JsonSchema {
 
 type Part = JsonSchema | boolean;
 
-function forEditors(schema: JsonSchema): JsonSchema {
+function forEditors(schema: JsonSchema, substitutable = isNarrow(schema)): JsonSchema {
   const { allowed, description, default: preset, ...rest } = schema;
   const shape: JsonSchema = { ...rest };
   if (schema.properties) shape.properties = mapValues(schema.properties, forPart);
   if (schema.additionalProperties) shape.additionalProperties = forPart(schema.additionalProperties);
-  if (schema.propertyNames) shape.propertyNames = forPart(schema.propertyNames);
+  // Names are taken as they are written.
+  if (typeof schema.propertyNames === 'object') shape.propertyNames = forEditors(schema.propertyNames, false);
   if (schema.items) shape.items = Array.isArray(schema.items) ? schema.items.map(forPart) : forPart(schema.items);
   if (schema.anyOf) shape.anyOf = schema.anyOf.map((option) => forEditors(option));
   const words = [description, typeof allowed === 'string' && `Takes ${allowed}.`].filter(Boolean).join(' ');
@@ -37,7 +38,7 @@ function forEditors(schema: JsonSchema): JsonSchema {
     ...(words && { description: words }),
     // A block that may be left out has the defaults of its fields, which say more.
     ...(preset !== undefined && schema.type !== 'object' && { default: preset }),
-    ...(isNarrow(schema) ? { anyOf: [shape, { $ref: '#/$defs/substituted' }] } : shape),
+    ...(substitutable ? { anyOf: [shape, { $ref: '#/$defs/substituted' }] } : shape),
   };
 }
 

@@ -24,6 +24,10 @@ describe('the JSON Schema', () => {
     expect(accepts(topLevelWith('http: { port: PORT }'))).toBe(false);
   });
 
+  it('refuses a variable in a name', () => {
+    expect(accepts(pipelineWith().replace('late:', '"${LATE}":'))).toBe(false);
+  });
+
   it.each([
     'logg: {}',
     'log: { levl: info }',
