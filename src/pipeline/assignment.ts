@@ -60,6 +60,9 @@ export class Assignment {
   }
 
   close(partitions: readonly TopicPartition[]): void {
+    // The client keeps a partition paused over its next assignment, where nobody would know of it.
+    const paused = partitions.filter(({ topic, partition }) => this.#lanes.get(topic)?.get(partition)?.paused === true);
+    if (paused.length > 0) this.#consumer.resume(paused);
     for (const { topic, partition } of partitions) {
       this.#lanes.get(topic)?.get(partition)?.close();
       this.#lanes.get(topic)?.delete(partition);
