@@ -3,6 +3,7 @@ import kafka from '@confluentinc/kafka-javascript';
 import { call } from './calls.ts';
 import type { PartitionEnds } from './checker/evidence.ts';
 import { partitionId, type Partition } from './log-record.ts';
+import { alterTopic } from './alter-topic.ts';
 import { listTransactions, type ListedTransaction } from './list-transactions.ts';
 
 const TIMEOUT = { timeout: 10_000 };
@@ -11,6 +12,7 @@ const NO_OFFSET = -1001;
 /** What the tests ask of the cluster itself, by clients that share nothing with the product. */
 export interface Cluster {
   createTopic(topic: string, partitions: number, config?: Readonly<Record<string, string>>): Promise<void>;
+  alterTopic(topic: string, name: string, value: string): Promise<void>;
   deleteTopics(topics: readonly string[]): Promise<void>;
   ends(partitions: readonly Partition[]): Promise<PartitionEnds[]>;
   /** The group's committed offsets by partition; those without one are left out. */
@@ -39,6 +41,12 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
     async createTopic(topic, partitions, config = {}) {
       const shape = { topic, num_partitions: partitions, replication_factor: 1, config: { ...config } };
       await call<undefined>((done) => admin.createTopic(shape, 10_000, (error) => done(error, undefined)));
+    },
+
+    async alterTopic(topic, name, value) {
+      const [broker] = metadata.brokers;
+      if (!broker) throw new Error('the cluster has no broker');
+      await alterTopic(broker.host, broker.port, topic, name, value);
     },
 
     async deleteTopics(topics) {

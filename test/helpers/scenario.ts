@@ -27,7 +27,8 @@ export interface ScenarioOptions {
   readonly consumer?: Readonly<Record<string, unknown>>;
   /** Fields beside the pipelines. */
   readonly config?: Readonly<Record<string, unknown>>;
-  readonly topicConfig?: Readonly<Record<string, string>>;
+  readonly outputConfig?: Readonly<Record<string, string>>;
+  readonly deadLetterConfig?: Readonly<Record<string, string>>;
 }
 
 /** One pipeline from an input to two outputs and dead letters, the processes that run it, and everybody who watches. */
@@ -45,10 +46,13 @@ export interface Scenario {
   start(instance: string): Promise<Processor>;
   /** `start`, and wait until it is ready. */
   startReady(instance: string): Promise<Processor>;
-  /** Records whose offsets the group has committed. */
-  committedRecords(): Promise<number>;
+  /** So many records in all, whatever partitions they are in. */
   untilCommitted(records: number, timeoutMs?: number): Promise<void>;
+  /** In every partition, all that was acknowledged to the seeder before the call. */
+  untilCaughtUp(timeoutMs?: number): Promise<void>;
   hasOpenTransaction(instance: string): Promise<boolean>;
+  /** Whether records of an open transaction stand in an output. */
+  hasOpenRecords(): Promise<boolean>;
   /**
    * SIGKILL while the broker lists an open transaction of the instance; says whether it was still open behind the kill,
    * for it may have ended in between.
@@ -65,14 +69,14 @@ export interface JudgeOptions {
 }
 
 export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Promise<Scenario> {
-  const { partitions = 4, transform = TRANSFORM, expect = expectationOf, topicConfig } = options;
+  const { partitions = 4, transform = TRANSFORM, expect = expectationOf, outputConfig, deadLetterConfig } = options;
   const { cluster, bootstrapServers } = rig;
   const input = await rig.topic('in', partitions);
   const outputs = {
-    left: await rig.topic('left', 3, topicConfig),
-    right: await rig.topic('right', 2, topicConfig),
+    left: await rig.topic('left', 3, outputConfig),
+    right: await rig.topic('right', 2, outputConfig),
   };
-  const deadLetters = await rig.topic('dead', 2);
+  const deadLetters = await rig.topic('dead', 2, deadLetterConfig);
   const inputPartitions = partitionsOf(input, partitions);
   const written = [
     ...partitionsOf(outputs.left, 3),
@@ -214,9 +218,11 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
       await processor.untilReady();
       return processor;
     },
-    committedRecords,
     untilCommitted,
+    untilCaughtUp: (timeoutMs) => untilPassed(seeder.ends(), timeoutMs),
     hasOpenTransaction,
+    hasOpenRecords: async () =>
+      (await cluster.ends(written)).some(({ lastStable, highWatermark }) => lastStable < highWatermark),
     killInTransaction,
     judge,
   };

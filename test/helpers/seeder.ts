@@ -1,6 +1,7 @@
 import kafka from '@confluentinc/kafka-javascript';
 
 import { call } from './calls.ts';
+import { partitionId } from './log-record.ts';
 import { waitFor } from './wait.ts';
 
 export interface Seed {
@@ -15,8 +16,8 @@ export interface Seed {
 
 /** An idempotent producer that fills the input. */
 export interface Seeder {
-  /** How many records the broker has acknowledged. */
-  readonly acknowledged: number;
+  /** Where each partition ended when its last record was acknowledged, by partition. */
+  ends(): ReadonlyMap<string, number>;
   /** Resolves when all of them are acknowledged. */
   send(seeds: Iterable<Seed>): Promise<void>;
   /** Sends what `next` gives, steadily, until the feed is stopped. */
@@ -48,9 +49,14 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
   let acknowledged = 0;
   const failures: string[] = [];
   const feeds = new Set<NodeJS.Timeout>();
-  producer.on('delivery-report', (error: kafka.LibrdKafkaError | null) => {
-    if (error) failures.push(error.message);
-    else acknowledged++;
+  const ends = new Map<string, number>();
+  producer.on('delivery-report', (error: kafka.LibrdKafkaError | null, report) => {
+    if (error) {
+      failures.push(error.message);
+      return;
+    }
+    acknowledged++;
+    ends.set(partitionId(report), report.offset + 1);
   });
   await call<unknown>((done) => producer.connect({ timeout: 10_000 }, done));
   producer.setPollInterval(TICK_MS);
@@ -69,9 +75,7 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
   };
 
   return {
-    get acknowledged() {
-      return acknowledged;
-    },
+    ends: () => new Map(ends),
     async send(seeds) {
       for (const seed of seeds) enqueue(seed);
       await allAcknowledged();

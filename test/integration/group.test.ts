@@ -4,6 +4,7 @@ import { copied } from '../helpers/copy.ts';
 import type { Processor } from '../helpers/processor.ts';
 import { it } from '../helpers/rig.ts';
 import { startScenario, type Scenario } from '../helpers/scenario.ts';
+import type { Seed } from '../helpers/seeder.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { workload } from '../helpers/workload.ts';
 
@@ -19,7 +20,7 @@ it('D1: scales 1→3→2→3→1 under load, each step within 30 s', async ({ ri
     while (running.length < size) running.push(await run.start(`i${started++}`));
     while (running.length > size) running.shift()?.signal('SIGTERM');
     await untilShared(run, rig.cluster, size, deadline);
-    await run.untilCommitted(run.seeder.acknowledged, deadline - Date.now());
+    await run.untilCaughtUp(deadline - Date.now());
   }
   await feed.stop();
   const gone = run.processors.filter((processor) => !running.includes(processor));
@@ -61,6 +62,16 @@ const slowTransform = (wait: string): string => `
   };
 `;
 
+const seed = (partition: number, value: object): Seed => ({
+  key: Buffer.from(`k${partition}`),
+  value: Buffer.from(JSON.stringify(value)),
+  partition,
+});
+
+/** How often the slow record was begun, by all processes. */
+const begun = ({ processors }: Scenario): number =>
+  processors.flatMap(({ log }) => log.filter((line) => line.includes('slow: begin'))).length;
+
 it('D4: keeps the other partitions going while one record takes longer than max.poll.interval.ms', async ({ rig }) => {
   const run = await startScenario(rig, {
     partitions: 4,
@@ -73,15 +84,8 @@ it('D4: keeps the other partitions going while one record takes longer than max.
   await untilShared(run, rig.cluster, 2, Date.now() + STEP_MS);
   const members = (await rig.cluster.members(run.group)).map(({ memberId }) => memberId).sort();
 
-  const seed = (partition: number, value: object) => ({
-    key: Buffer.from(`k${partition}`),
-    value: Buffer.from(JSON.stringify(value)),
-    partition,
-  });
   await run.seeder.send([seed(0, { slow: true }), seed(0, { slow: false, n: 1 })]);
-  const begun = (): number =>
-    run.processors.flatMap(({ log }) => log.filter((line) => line.includes('slow: begin'))).length;
-  await waitFor('the slow record', () => begun() === 1);
+  await waitFor('the slow record', () => begun(run) === 1);
 
   const others = [1, 2, 3].flatMap((partition) =>
     Array.from({ length: 50 }, (_, n) => seed(partition, { slow: false, n })),
@@ -91,6 +95,25 @@ it('D4: keeps the other partitions going while one record takes longer than max.
   expect((await rig.cluster.committed(run.group, run.inputPartitions)).get(`${run.input}/0`) ?? 0).toBe(0);
 
   await run.judge();
-  expect(begun(), 'times the slow record was begun').toBe(1);
+  expect(begun(run), 'times the slow record was begun').toBe(1);
   expect((await rig.cluster.members(run.group)).map(({ memberId }) => memberId).sort()).toEqual(members);
+});
+
+it('D4: dead-letters a record that holds the event loop for longer than max.poll.interval.ms again and again', async ({
+  rig,
+}) => {
+  const run = await startScenario(rig, {
+    partitions: 2,
+    transform: slowTransform(`for (const end = Date.now() + ${SLOW_MS}; Date.now() < end; );`),
+    expect: (topics) => (source) => (source.value?.includes('true') ? { kind: 'dead-letter' } : copied(topics)(source)),
+    pipeline: { retry: { attempts: 2, minDelay: '50ms', maxDelay: '200ms' } },
+    consumer: { maxPollInterval: MAX_POLL_INTERVAL },
+  });
+  await run.startReady('a');
+  await run.startReady('b');
+  await run.seeder.send([seed(0, { slow: true }), seed(0, { slow: false, n: 1 }), seed(1, { slow: false, n: 2 })]);
+
+  const { exposure } = await run.judge({ timeoutMs: 90_000 });
+  expect(exposure.rebalances).toBeGreaterThan(2);
+  expect(begun(run), 'tries in two processes').toBeLessThanOrEqual(2 * 2);
 });

@@ -21,7 +21,7 @@ it('T3: of two deployments under one transactional id the first ends, naming it,
   expect((await first.untilExit()).code).toBe(1);
   expect(first.log.join('\n')).toContain(`${run.group}.same.`);
   await second.untilReady();
-  await run.untilCommitted(run.seeder.acknowledged + 300);
+  await run.untilCaughtUp();
   expect(second.exit).toBeNull();
   await feed.stop();
   await run.judge();
@@ -99,7 +99,7 @@ it('T9: dead-letters only the source of an output that is too large for its topi
     transform: GROWING,
     expect: grown,
     partitions: 2,
-    topicConfig: { 'max.message.bytes': '20000' },
+    outputConfig: { 'max.message.bytes': '20000' },
   });
   await run.startReady('a');
   await run.seeder.send(growing(40_000));
