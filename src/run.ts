@@ -112,7 +112,8 @@ export async function run(config: CompiledConfig, names: readonly string[], vers
     processors.map((processor) =>
       processor.run().catch((err: unknown) => {
         failed = true;
-        logger.fatal({ err }, err instanceof PipelineFailed ? err.message : 'a pipeline failed unexpectedly');
+        if (err instanceof PipelineFailed) logger.fatal(err.message);
+        else logger.fatal({ err }, 'a pipeline failed unexpectedly');
         // The others end in order; a process with one dead pipeline would look alive.
         if (!stopping) stop('a pipeline failed');
       }),

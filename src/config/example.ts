@@ -27,7 +27,7 @@ pipelines:
     consumer:
       protocol: classic
       assignor: cooperative-sticky
-      sessionTimeout: 45s
+      sessionTimeout: 10s
       maxPollInterval: 5m
       properties:
         fetch.max.bytes: 10485760

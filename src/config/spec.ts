@@ -89,7 +89,7 @@ const consumer = z.strictObject({
     .prefault('cooperative-sticky')
     .describe('How partitions are shared out among the members; classic protocol only.'),
   sessionTimeout: duration({ min: '1s', max: '1h' })
-    .prefault('45s')
+    .prefault('10s')
     .describe('A member that has been silent for this long has its partitions taken over; classic protocol only.'),
   maxPollInterval: duration({ min: '1s', max: '24h' })
     .prefault('5m')

@@ -13,6 +13,7 @@ const PAUSE_MS = 500;
  */
 export async function connect<C extends Client>(
   create: () => C,
+  bootstrapServers: string,
   signal: AbortSignal,
   report: (error: Error) => void,
 ): Promise<{ client: C; metadata: Metadata }> {
@@ -31,7 +32,7 @@ export async function connect<C extends Client>(
       });
       return { client, metadata };
     } catch (error) {
-      const failure = classify(error, 'no broker could be reached');
+      const failure = classify(error, `no broker answers at ${bootstrapServers} (kafka.bootstrapServers); trying on`);
       if (failure.kind === 'denied') throw failure;
       report(failure);
     }

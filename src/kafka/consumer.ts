@@ -36,7 +36,11 @@ const SEEK_PAUSE_MS = 50;
 function configuration(options: ConsumerOptions): NativeConf {
   const classic =
     options.protocol === 'classic'
-      ? { 'partition.assignment.strategy': options.assignor, 'session.timeout.ms': options.sessionTimeoutMs }
+      ? {
+          'partition.assignment.strategy': options.assignor,
+          'session.timeout.ms': options.sessionTimeoutMs,
+          'heartbeat.interval.ms': Math.min(3_000, Math.floor(options.sessionTimeoutMs / 3)),
+        }
       : {};
   return {
     // With the default of 1,000 ms fetching stops for a second whenever the local queue is full.
@@ -102,7 +106,7 @@ export class KafkaInput implements Consumer {
       });
       return client;
     };
-    const { client } = await connect(create, signal, this.#options.report);
+    const { client } = await connect(create, this.#options.bootstrapServers, signal, this.#options.report);
     this.#client = client;
     client.subscribe([...this.#options.topics]);
   }

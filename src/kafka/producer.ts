@@ -83,7 +83,7 @@ export class TransactionalProducer implements ProducerPort {
         });
         return client;
       };
-      const { client, metadata } = await connect(create, signal, this.#options.report);
+      const { client, metadata } = await connect(create, this.#options.bootstrapServers, signal, this.#options.report);
       this.#client = client;
       this.#options.checkTopics(metadata);
     }

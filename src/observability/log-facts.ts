@@ -53,17 +53,21 @@ export function logFacts(logger: Logger, now?: () => number): Partial<Observer> 
       ),
     aborted(reason, err) {
       if (reason === 'shutdown') logger.info({ reason, err }, 'transaction aborted');
-      else thinned('warn', `aborted ${reason}`, { reason, err }, 'transaction aborted: its records are read again');
+      else {
+        const why = err ? `: ${err.message}` : '';
+        thinned('warn', `aborted ${reason}`, { reason }, `transaction aborted, its records are read again${why}`);
+      }
     },
     recycled: (reason, err) =>
       thinned(
         'warn',
         `recycled ${reason}`,
-        { reason, err },
-        'producer replaced by a new one under the same transactional id',
+        { reason },
+        `producer replaced by a new one under the same transactional id${err ? `: ${err.message}` : ''}`,
       ),
     clientError: (client, err) =>
-      thinned('warn', `client ${client} ${errorCode(err)}`, { client, err }, 'the Kafka client reports an error'),
+      // Its stack is ours and says nothing; its message says what and where.
+      thinned('warn', `client ${client} ${errorCode(err)}`, { client }, `Kafka client: ${err.message}`),
   };
 }
 

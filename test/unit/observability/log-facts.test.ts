@@ -112,10 +112,10 @@ describe('the log of facts', () => {
       observer.clientError('consumer', new ClientError(-193, 'cannot resolve'));
       observer.clientError('producer', new ClientError(-195, `broker ${i} is down`));
     }
-    expect(lines.parsed().map(({ client, err }) => [client, (err as ClientError).code])).toEqual([
-      ['consumer', -195],
-      ['consumer', -193],
-      ['producer', -195],
+    expect(lines.parsed().map(({ client, msg }) => [client, msg])).toEqual([
+      ['consumer', 'Kafka client: broker 0 is down'],
+      ['consumer', 'Kafka client: cannot resolve'],
+      ['producer', 'Kafka client: broker 0 is down'],
     ]);
   });
 
@@ -137,7 +137,7 @@ describe('the log of facts', () => {
     observer.aborted('shutdown', null);
     observer.recycled('unknown-commit', null);
     expect(lines.parsed()).toMatchObject([
-      { level: 'warn', reason: 'stale', err: { message: 'generation 4 is over' } },
+      { level: 'warn', reason: 'stale', msg: 'transaction aborted, its records are read again: generation 4 is over' },
       { level: 'info', reason: 'shutdown' },
       { level: 'warn', reason: 'unknown-commit' },
     ]);
