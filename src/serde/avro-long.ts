@@ -1,6 +1,9 @@
 import avro from 'avsc';
 
 const MAX_VARINT_BYTES = 10;
+/** avsc copies a written long at once, so all share one piece of memory: a Buffer for each length. */
+const scratch = Buffer.alloc(MAX_VARINT_BYTES);
+const scratchOf = Array.from({ length: MAX_VARINT_BYTES + 1 }, (_, length) => scratch.subarray(0, length));
 /** Up to here the zigzag form of a number (twice as large) is a safe integer too. */
 const EXACT_ZIGZAG = 2 ** 51;
 
@@ -33,8 +36,9 @@ function decodeVarint(bytes: Buffer): number | bigint {
   if (bytes.length <= 7) {
     let zigzag = 0;
     let scale = 1;
-    for (const byte of bytes) {
-      zigzag += (byte & 0x7f) * scale;
+    // An index is several times as fast as the Buffer's iterator.
+    for (let index = 0; index < bytes.length; index += 1) {
+      zigzag += ((bytes[index] ?? 0) & 0x7f) * scale;
       scale *= 128;
     }
     return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
@@ -50,22 +54,16 @@ function decodeVarint(bytes: Buffer): number | bigint {
 }
 
 function encodeVarint(value: number | bigint): Buffer {
-  const bytes: number[] = [];
+  let length = 0;
   if (typeof value === 'number' && Math.abs(value) < EXACT_ZIGZAG) {
     let zigzag = value < 0 ? -2 * value - 1 : 2 * value;
-    while (zigzag >= 128) {
-      bytes.push((zigzag % 128) | 0x80);
-      zigzag = Math.floor(zigzag / 128);
-    }
-    bytes.push(zigzag);
+    for (; zigzag >= 128; zigzag = Math.floor(zigzag / 128)) scratch[length++] = (zigzag % 128) | 0x80;
+    scratch[length++] = zigzag;
   } else {
     const long = BigInt(value);
     let zigzag = BigInt.asUintN(64, (long << 1n) ^ (long >> 63n));
-    while (zigzag >= 128n) {
-      bytes.push(Number(zigzag & 0x7fn) | 0x80);
-      zigzag >>= 7n;
-    }
-    bytes.push(Number(zigzag));
+    for (; zigzag >= 128n; zigzag >>= 7n) scratch[length++] = Number(zigzag & 0x7fn) | 0x80;
+    scratch[length++] = Number(zigzag);
   }
-  return Buffer.from(bytes);
+  return scratchOf[length] ?? scratch;
 }
