@@ -51,7 +51,7 @@ describe('a configuration that is right', () => {
           group: {
             protocol: 'classic',
             assignor: 'cooperative-sticky',
-            sessionTimeoutMs: 45_000,
+            sessionTimeoutMs: 10_000,
             maxPollIntervalMs: 300_000,
           },
           provenance: false,
