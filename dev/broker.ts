@@ -46,7 +46,7 @@ const quickJvm = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-X
 export async function useBroker(options: BrokerOptions = {}): Promise<Broker> {
   const given = process.env['KAFKA_BOOTSTRAP_SERVERS'];
   if (!given) return startBroker(options);
-  await waitUntilReady(given);
+  await waitUntilReady(given, { timeoutMs: 15_000 });
   return { bootstrapServers: given, origin: 'KAFKA_BOOTSTRAP_SERVERS', remove: async () => undefined };
 }
 

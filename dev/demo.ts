@@ -4,52 +4,49 @@
  *
  * Whatever it starts ends with it, also on Ctrl-C: see guard.ts.
  */
-import { connectCluster, type Cluster } from '../test/helpers/cluster.ts';
+import { connectCluster } from '../test/helpers/cluster.ts';
 import { useBroker } from './broker.ts';
-import { contentsOf, expectedContents } from './demo/contents.ts';
-import { feed, flightRecords } from './demo/flights.ts';
-import { CONFIG, processWithKill } from './demo/process.ts';
-import { createTopics, deleteTopics, INPUT, inputPartitions, readOutputs } from './demo/topics.ts';
-import { compare, countRow, table, type Row } from './demo/verdict.ts';
+import { flightRecords } from './demo/flights.ts';
+import { CONFIG } from './demo/process.ts';
+import { Progress } from './demo/progress.ts';
+import { type Outcome, routeFlights } from './demo/route-flights.ts';
+import { table } from './demo/verdict.ts';
 
 const SHOWN_CULPRITS = 5;
 
-async function demo(): Promise<readonly Row[]> {
+async function demo(): Promise<Outcome> {
   const broker = await useBroker();
   console.log(`broker: ${broker.origin}, ${broker.bootstrapServers}`);
+  const cluster = await connectCluster(broker.bootstrapServers);
   try {
-    const cluster = await connectCluster(broker.bootstrapServers);
+    const records = flightRecords();
+    const malformed = records.filter(({ flight }) => flight === 'malformed').length;
+    console.log(`records: ${records.length - malformed} flights and ${malformed} malformed`);
+    console.log(`started: millrace run ${CONFIG}`);
+    const progress = new Progress(records.length);
     try {
-      await createTopics(cluster);
-      const rows = await routeFlights(cluster, broker.bootstrapServers);
-      await deleteTopics(cluster);
-      return rows;
+      return await routeFlights(cluster, broker.bootstrapServers, records, {
+        committed: (count) => progress.update(count),
+        killed: ({ committed, inTransaction }) =>
+          progress.say(
+            `killed: SIGKILL ${inTransaction ? 'in an open transaction' : 'between two transactions'}, ` +
+              `${committed} of ${records.length} committed; started again`,
+          ),
+      });
     } finally {
-      await cluster.close();
+      progress.stop();
     }
   } finally {
+    await cluster.close();
     await broker.remove();
   }
 }
 
-async function routeFlights(cluster: Cluster, bootstrapServers: string): Promise<readonly Row[]> {
-  const records = flightRecords();
-  const expected = expectedContents(records);
-  const malformed = expected['dead letters'].length;
-  console.log(`records: ${records.length} to the topic ${INPUT}, ${malformed} of them malformed`);
-  console.log(`started: millrace run ${CONFIG}`);
-  await Promise.all([feed(bootstrapServers, records), processWithKill(cluster, bootstrapServers, records.length)]);
-
-  const visible = await readOutputs(cluster, bootstrapServers, 'read_committed');
-  const written = await readOutputs(cluster, bootstrapServers, 'read_uncommitted');
-  console.log(`rolled back: ${written.length - visible.length} records, in the topics but for no reader to see`);
-  const input = await cluster.ends(inputPartitions);
-  const recordsIn = input.reduce((sum, { highWatermark }) => sum + highWatermark, 0);
-  return [countRow('flights in', records.length, recordsIn), ...compare(expected, contentsOf(visible))];
-}
-
 /** Prints the table, what is wrong, and the verdict. */
-function report(rows: readonly Row[]): boolean {
+function report({ rows, rolledBack }: Outcome): boolean {
+  console.log(
+    `rolled back: ${rolledBack} records of the killed process, which readers of committed records do not see`,
+  );
   console.log(table(rows));
   const wrong = rows.filter(({ expected, seen }) => expected !== seen);
   for (const { what, culprits } of wrong)

@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
+import { kafkaImage } from '../setup/kafka.mjs';
 import type { BrokerShape, OwnBroker } from './contract.ts';
 import { onceGone } from '../guard.ts';
 import { waitUntilReady } from './ready.ts';
-
-const IMAGE = 'apache/kafka:4.1.0';
 
 /** A broker in KRaft mode as a container of the public image. */
 export function createBrokerContainer(shape: BrokerShape): OwnBroker {
@@ -17,25 +16,36 @@ export function createBrokerContainer(shape: BrokerShape): OwnBroker {
 
   async function start() {
     if (created) await docker('start', name);
-    else await docker('run', '--detach', '--name', name, ...published(shape), ...environment(shape), IMAGE);
+    else await docker('run', '--detach', '--name', name, ...published(shape), ...environment(shape), kafkaImage);
     created = true;
-    await waitUntilReady(bootstrapServers);
+    await waitUntilReady(bootstrapServers, { check });
+  }
+
+  async function check() {
+    if ((await docker('inspect', '--format', '{{.State.Running}}', name)).trim() === 'true') return;
+    const log = await docker('logs', '--tail', '20', name);
+    throw new Error(`the Kafka container ended while it started; the end of its log:\n${log}`);
+  }
+
+  async function command(...args: string[]) {
+    await docker(...args);
   }
 
   return {
     bootstrapServers,
-    origin: `${IMAGE} through Docker`,
+    origin: `${kafkaImage} through Docker`,
     start,
-    stop: () => docker('stop', '--timeout', '60', name),
-    kill: () => docker('kill', name),
-    freeze: () => docker('pause', name),
-    thaw: () => docker('unpause', name),
+    stop: () => command('stop', '--timeout', '60', name),
+    kill: () => command('kill', name),
+    freeze: () => command('pause', name),
+    thaw: () => command('unpause', name),
     remove: () => guard.release(),
   };
 }
 
-async function docker(...args: string[]): Promise<void> {
-  await promisify(execFile)('docker', args);
+async function docker(...args: string[]): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)('docker', args);
+  return stdout + stderr;
 }
 
 function published({ port }: BrokerShape): string[] {

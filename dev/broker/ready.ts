@@ -6,14 +6,14 @@ import kafka from '@confluentinc/kafka-javascript';
 interface Patience {
   timeoutMs?: number;
   /** Throws when waiting is of no use any more. */
-  check?: () => void;
+  check?: () => void | Promise<void>;
 }
 
 /** Resolves when a broker answers a metadata request. */
 export async function waitUntilReady(bootstrapServers: string, { timeoutMs = 60_000, check }: Patience = {}) {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
-    check?.();
+    await check?.();
     // The client is kept away from ports on which nobody listens: it would log each refused connection.
     if ((await accepts(bootstrapServers)) && (await answers(bootstrapServers))) return;
     if (Date.now() > deadline) throw new Error(`no Kafka broker answers at ${bootstrapServers}`);

@@ -4,7 +4,6 @@ import type { Cluster } from '../../test/helpers/cluster.ts';
 import { partitionId } from '../../test/helpers/log-record.ts';
 import { type Processor, startProcessor } from '../../test/helpers/processor.ts';
 import { onceGone } from '../guard.ts';
-import { startProgress } from './progress.ts';
 import { inputPartitions } from './topics.ts';
 
 export const CONFIG = 'config/flights.yaml';
@@ -14,21 +13,36 @@ const COORDINATOR_IS_COMING = new Set([14, 15, 16]);
 const STALL_MS = 60_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+export interface Kill {
+  readonly committed: number;
+  /** Whether the broker still listed its transaction as open when the process was gone. */
+  readonly inTransaction: boolean;
+}
+
+export interface Watch {
+  committed(records: number): void;
+  killed(kill: Kill): void;
+}
+
 /**
  * Runs `millrace run config/flights.yaml` until that many records are committed. In the middle it is killed with its
  * transaction open, and started again.
  */
-export async function processWithKill(cluster: Cluster, bootstrapServers: string, records: number): Promise<void> {
+export async function processWithKill(
+  cluster: Cluster,
+  bootstrapServers: string,
+  records: number,
+  watch: Watch,
+): Promise<void> {
   const committed = committedRecords(cluster);
   let millrace = startMillrace(bootstrapServers);
-  let progress = startProgress(0, records);
 
   const untilCommitted = (goal: number, condition = async () => true) =>
     millrace.processor.until(
       `${goal} of ${records} records to be committed`,
       async () => {
         const now = await committed();
-        progress.update(now);
+        watch.committed(now);
         return now >= goal && (await condition());
       },
       { timeoutMs: STALL_MS },
@@ -39,20 +53,14 @@ export async function processWithKill(cluster: Cluster, bootstrapServers: string
     while (!inTransaction) {
       await untilCommitted(Math.ceil(records / 3), () => hasOpenTransaction(cluster));
       await millrace.kill();
-      progress.stop();
       // It may have committed between that look and the kill: such a kill proves less, and another one follows.
       inTransaction = await hasOpenTransaction(cluster);
-      const now = await committed();
-      const moment = inTransaction ? 'in an open transaction' : 'between two transactions';
-      console.log(`killed (SIGKILL) ${moment}, ${now} of ${records} records committed; starting it again`);
+      watch.killed({ committed: await committed(), inTransaction });
       millrace = startMillrace(bootstrapServers);
-      progress = startProgress(now, records);
     }
     await untilCommitted(records);
-    progress.stop();
     await stop(millrace.processor);
   } finally {
-    progress.stop();
     await millrace.kill();
   }
 }

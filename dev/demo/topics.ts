@@ -39,6 +39,11 @@ export async function deleteTopics(cluster: Cluster): Promise<void> {
   await cluster.deleteTopics(topics);
 }
 
+export async function recordsIn(cluster: Cluster): Promise<number> {
+  const ends = await cluster.ends(inputPartitions);
+  return ends.reduce((sum, { highWatermark }) => sum + highWatermark, 0);
+}
+
 /** All that a reader finds in the output topics, once nothing writes to them any more. */
 export async function readOutputs(
   cluster: Cluster,

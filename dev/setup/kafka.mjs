@@ -16,6 +16,9 @@ export const kafkaVersion = /<artifactId>kafka_2\.13<\/artifactId>\s*<version>([
   readFileSync(pom, 'utf8'),
 )?.[1];
 
+/** Where there is no Java. */
+export const kafkaImage = 'apache/kafka:4.1.0';
+
 /** The folder of the broker's jars, or null before `provideKafka` fetched them. */
 export function findJars() {
   const folder = join(cache, `kafka-${kafkaVersion}`);
@@ -48,7 +51,7 @@ export function provideKafka() {
     if (!findJars() && onPath('mvn')) fetchJars();
     if (findJars()) return say(`Kafka: ${kafkaVersion} from Maven jars, ready`);
   }
-  if (dockerAnswers()) return say('Kafka: the apache/kafka image, through Docker');
+  if (dockerAnswers() && fetchImage()) return say(`Kafka: the image ${kafkaImage}, through Docker`);
   throw new SetupError(
     `no Kafka broker can be started here. Any of these helps:
   - set KAFKA_BOOTSTRAP_SERVERS to a broker that is for testing
@@ -75,4 +78,12 @@ function fetchJars() {
     rmSync(folder, { recursive: true });
     say(`Maven could not fetch Kafka:\n${output}`);
   }
+}
+
+function fetchImage() {
+  if (run('docker', ['image', 'inspect', kafkaImage]).ok) return true;
+  say(`fetching the image ${kafkaImage} (Docker) …`);
+  const { ok, output } = run('docker', ['pull', '--quiet', kafkaImage]);
+  if (!ok) say(`Docker could not fetch it:\n${output}`);
+  return ok;
 }

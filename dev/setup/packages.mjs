@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const CLIENT = '@confluentinc/kafka-javascript';
 const clientFolder = join(root, 'node_modules', CLIENT);
 
-/** What a build of the client needs: Debian packages by the command that shows they are there, and headers. */
-const BUILD_TOOLS = { 'g++': 'g++', make: 'make', python3: 'python3' };
+/** What a build of the client needs. On Debian a tool's package has the name of its command. */
+const BUILD_TOOLS = ['g++', 'make', 'python3'];
 const HEADERS = ['libzstd-dev', 'libssl-dev', 'libcurl4-openssl-dev', 'libsasl2-dev', 'zlib1g-dev'];
 
 /** The packages and the Kafka client's native part, where they are not as `package-lock.json` says. */
@@ -55,17 +55,15 @@ function provideClient() {
 
   say('no prebuilt Kafka client can be fetched for this machine: it is built from source');
   if (canInstallPackages()) {
-    const tools = Object.entries(BUILD_TOOLS).flatMap(([command, name]) => (onPath(command) ? [] : [name]));
-    const needed = [...tools, ...missingPackages(HEADERS)];
-    if (needed.length > 0) installPackages(needed);
+    const missing = [...BUILD_TOOLS.filter((tool) => !onPath(tool)), ...missingPackages(HEADERS)];
+    if (missing.length > 0) installPackages(missing);
   }
   say('building the Kafka client (one to three minutes, only this once) …');
   const { ok, output } = run('npm', ['rebuild', CLIENT], { cwd: root, env: buildEnvironment() });
   if (ok && clientLoads()) return;
-  const needed = [...Object.keys(BUILD_TOOLS), ...HEADERS].join(' ');
   throw new SetupError(`${output}
 The Kafka client could not be built. It needs a C++ compiler, make, Python 3 and the development files of zstd,
-OpenSSL, curl, SASL and zlib. On Debian and Ubuntu: apt-get install ${needed}`);
+OpenSSL, curl, SASL and zlib. On Debian and Ubuntu: apt-get install ${[...BUILD_TOOLS, ...HEADERS].join(' ')}`);
 }
 
 function buildEnvironment() {

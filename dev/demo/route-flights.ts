@@ -1,0 +1,35 @@
+import type { Cluster } from '../../test/helpers/cluster.ts';
+import { contentsOf, expectedContents } from './contents.ts';
+import { feed, type FlightRecord } from './flights.ts';
+import { processWithKill, type Watch } from './process.ts';
+import { createTopics, deleteTopics, readOutputs, recordsIn } from './topics.ts';
+import { compare, countRow, type Row } from './verdict.ts';
+
+export interface Outcome {
+  /** What was expected beside what readers see. */
+  readonly rows: readonly Row[];
+  /** Records of the killed process's transaction: in the topics, but not for readers. */
+  readonly rolledBack: number;
+}
+
+/** Feeds the records, has them routed by a process that is killed in the middle, and looks at what came out. */
+export async function routeFlights(
+  cluster: Cluster,
+  bootstrapServers: string,
+  records: readonly FlightRecord[],
+  watch: Watch,
+): Promise<Outcome> {
+  await createTopics(cluster);
+  await Promise.all([
+    feed(bootstrapServers, records),
+    processWithKill(cluster, bootstrapServers, records.length, watch),
+  ]);
+  const visible = await readOutputs(cluster, bootstrapServers, 'read_committed');
+  const written = await readOutputs(cluster, bootstrapServers, 'read_uncommitted');
+  const rows = [
+    countRow('records in', records.length, await recordsIn(cluster)),
+    ...compare(expectedContents(records), contentsOf(visible)),
+  ];
+  await deleteTopics(cluster);
+  return { rows, rolledBack: written.length - visible.length };
+}
