@@ -106,6 +106,11 @@ export async function run(config: CompiledConfig, names: readonly string[], vers
   };
   let stopping = false;
   process.on('SIGTERM', stop).on('SIGINT', stop);
+  // A promise that nobody waits for, in a transform for one: what state things are in is unknown, so this ends here.
+  process.on('uncaughtException', (err) => {
+    logger.fatal({ err }, 'an error that nothing was there to catch; what is open is left to the broker');
+    process.exit(1);
+  });
 
   let failed = false;
   await Promise.all(

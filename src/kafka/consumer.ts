@@ -10,7 +10,7 @@ import type {
 } from '../pipeline/ports.ts';
 import { ClientError } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
-import { classify, OFFSET_OUT_OF_RANGE } from './errors.ts';
+import { classify, OFFSET_OUT_OF_RANGE, TOPIC_DENIED } from './errors.ts';
 import { type ConsumerClient, KafkaConsumer, type NativeConf, promised } from './native.ts';
 import { fetchStates, type Statistics } from './statistics.ts';
 
@@ -162,7 +162,15 @@ export class KafkaInput implements Consumer {
       });
     } catch (error) {
       const failure = classify(error, 'consumer');
-      if (failure.code === OFFSET_OUT_OF_RANGE || failure.kind === 'denied') throw failure;
+      if (failure.code === OFFSET_OUT_OF_RANGE) {
+        throw classify(
+          error,
+          "records were deleted before they were read; to accept the loss, reset the group's offsets and start again",
+        );
+      }
+      if (failure.kind === 'denied' || failure.code === TOPIC_DENIED) {
+        throw failure;
+      }
       // The rest (a broker is gone, max.poll.interval.ms was exceeded, …) the client recovers from by itself, or it
       // is followed by a rebalance; a fatal one (a static member that was fenced) is not survived.
       if (failure.kind === 'fatal' && failure.code === -150) throw failure;

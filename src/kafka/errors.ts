@@ -70,8 +70,9 @@ const UNREACHED = new Set([
   88, // UNSTABLE_OFFSET_COMMIT: the offsets' transaction is still open
 ]);
 
-export const MSG_SIZE_TOO_LARGE = 10;
 export const QUEUE_FULL = -184;
+/** TOPIC_AUTHORIZATION_FAILED: of an input topic nothing will ever be read then. */
+export const TOPIC_DENIED = 29;
 /** The position is outside of what the broker still has; we never let the client choose another one. */
 export const OFFSET_OUT_OF_RANGE = -140;
 

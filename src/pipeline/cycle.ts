@@ -5,6 +5,7 @@ import { FreezeWatch } from './freeze.ts';
 import { type Culprit, Isolation } from './isolation.ts';
 import type { Completed, Lane } from './lane.ts';
 import type { Observer } from './observer.ts';
+import type { Transaction } from './transaction.ts';
 import type { Verdicts } from './verdicts.ts';
 import type { Outcome, TransactionWriter } from './writer.ts';
 
@@ -44,6 +45,7 @@ export class TransactionCycle {
   #settling: Promise<void> | null = null;
   #mustRewind = false;
   #culprit: Culprit | null = null;
+  #unknown: Extract<Outcome, { kind: 'unknown' }> | null = null;
   #stale = false;
   #staleInARow = 0;
   #failure: PipelineFailed | null = null;
@@ -103,9 +105,13 @@ export class TransactionCycle {
   /** Everything is back at the committed offsets; returns the record that the last abort was due to, if it is known. */
   rewound(): Culprit | null {
     const culprit = this.#culprit;
+    const unknown = this.#unknown;
     this.#ready = [];
     this.#mustRewind = false;
     this.#culprit = null;
+    this.#unknown = null;
+    if (unknown?.transaction.isCommitted === true) this.#committed(unknown);
+    else if (unknown) this.#options.observer.aborted(unknown.reason, unknown.error);
     return culprit;
   }
 
@@ -195,18 +201,26 @@ export class TransactionCycle {
   }
 
   #apply(outcome: Outcome): void {
-    const { observer } = this.#options;
-    const { transaction } = outcome;
-    if (outcome.kind === 'aborted') {
-      this.#mustRewind = true;
-      this.#ready = [];
-      observer.aborted(outcome.reason, outcome.error);
-      if (outcome.error?.kind === 'rejected') this.#culprit = this.#isolation.rejected(transaction, outcome.error);
+    if (outcome.kind === 'committed') {
+      this.#staleInARow = 0;
+      this.#isolation.committed();
+      this.lastCommit = performance.now();
+      this.#committed(outcome);
       return;
     }
-    this.#staleInARow = 0;
-    this.#isolation.committed();
-    this.lastCommit = performance.now();
+    this.#mustRewind = true;
+    this.#ready = [];
+    this.#assignedAt = performance.now(); // starts that are still to be committed wait for another interval
+    if (outcome.kind === 'unknown') {
+      this.#unknown = outcome;
+      return;
+    }
+    const { transaction, reason, error } = outcome;
+    this.#options.observer.aborted(reason, error);
+    if (error?.kind === 'rejected') this.#culprit = this.#isolation.rejected(transaction, error);
+  }
+
+  #committed({ transaction, durationMs }: { transaction: Transaction; durationMs: number }): void {
     const records = transaction.settle();
     const deadLettered = new Map<string, number>();
     for (const { lane, offset, deadLetter } of transaction.deadLetters) {
@@ -215,8 +229,8 @@ export class TransactionCycle {
     }
     if (transaction.size === 0) return;
     const { produced, filtered, timestamps } = transaction;
-    const { durationMs } = outcome;
-    observer.committed({ records, produced, filtered, deadLettered, timestamps, at: Date.now(), durationMs });
+    const at = Date.now();
+    this.#options.observer.committed({ records, produced, filtered, deadLettered, timestamps, at, durationMs });
   }
 
   async #flushBacklog(): Promise<void> {

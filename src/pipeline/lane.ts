@@ -101,6 +101,10 @@ export class Lane implements TopicPartition {
     return this.#queue.length - this.#head;
   }
 
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
   /** Whether everything that was read is committed. */
   get isSettled(): boolean {
     return this.lastRead < this.committed;

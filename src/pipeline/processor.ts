@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PipelineConfig } from '../config/compiled.ts';
 import { Assignment } from './assignment.ts';
 import { TransactionCycle } from './cycle.ts';
+import { PipelineFailed } from './errors.ts';
 import type { Culprit } from './isolation.ts';
 import type { LaneContext } from './lane.ts';
 import type { Observer, PipelineStatus } from './observer.ts';
@@ -130,7 +131,9 @@ export class Processor {
     } catch (error) {
       this.#state = this.#stopping && signal.aborted ? 'stopped' : 'failed';
       await this.#closeDirty();
-      if (this.#state === 'failed') throw error;
+      if (this.#state === 'stopped') return;
+      if (!(error instanceof ClientError)) throw error;
+      throw new PipelineFailed(`pipeline ${this.#options.config.name}: ${error.message}`, { cause: error });
     } finally {
       this.#cycle.stop();
     }

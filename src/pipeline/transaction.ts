@@ -118,6 +118,11 @@ export class Transaction {
     }));
   }
 
+  /** After a rewind: whether the committed offsets show that this transaction was committed after all. */
+  get isCommitted(): boolean {
+    return [...this.#progress].every(([lane, { last }]) => !lane.isClosed && lane.committed > last);
+  }
+
   /** After the commit: tells the lanes; returns the source records by topic. */
   settle(): Map<string, number> {
     this.#count();

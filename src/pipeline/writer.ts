@@ -21,7 +21,9 @@ export interface WriterOptions {
 
 export type Outcome =
   | { kind: 'committed'; transaction: Transaction; durationMs: number }
-  | { kind: 'aborted'; transaction: Transaction; reason: AbortReason; error: ClientError | null };
+  | { kind: 'aborted'; transaction: Transaction; reason: AbortReason; error: ClientError | null }
+  /** The commit was asked for and its answer never came: the committed offsets tell. */
+  | { kind: 'unknown'; transaction: Transaction; durationMs: number; reason: AbortReason; error: ClientError | null };
 
 /** How many producers may be needed in a row without a commit in between, before the process gives up. */
 const MAX_RECYCLES = 10;
@@ -53,6 +55,8 @@ export class TransactionWriter {
   /** Outputs that the client's queue had no room for yet. */
   #from = 0;
   #failure: ClientError | null = null;
+  /** Whether the broker may have got the request to commit. */
+  #asked = false;
   #generation = 0;
   #number = 0;
   #recyclesInARow = 0;
@@ -136,6 +140,7 @@ export class TransactionWriter {
       const offsets = this.#transaction.offsets();
       const { consumer } = this.#options;
       if (offsets.length > 0) await this.#call(() => this.#producer.sendOffsets(offsets, consumer));
+      this.#asked = true;
       await this.#call(() => this.#producer.commit());
     });
   }
@@ -163,6 +168,7 @@ export class TransactionWriter {
     this.#transaction = this.#next();
     this.#from = 0;
     this.#failure = null;
+    this.#asked = false;
     this.#state = 'open';
     return outcome;
   }
@@ -177,7 +183,10 @@ export class TransactionWriter {
     if (recycle === 'timed-out') reason = 'timeout';
     if (recycle) await this.#recycle(recycle, error);
     else await this.#begin();
-    return { kind: 'aborted', transaction, reason, error };
+    // The client refuses a commit that must become an abort before it asks the broker for it.
+    const refused = error !== null && ['abortable', 'rejected', 'stale'].includes(error.kind);
+    if (!this.#asked || refused) return { kind: 'aborted', transaction, reason, error };
+    return { kind: 'unknown', transaction, durationMs: performance.now() - transaction.openedAt, reason, error };
   }
 
   /** Ends the transaction without its effects; returns why a new producer is needed for that, or null. */
