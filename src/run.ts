@@ -94,14 +94,14 @@ export async function run(config: CompiledConfig, names: readonly string[], vers
   const stop = (why: string) => {
     if (stopping) {
       logger.warn({ why }, 'stops at once; what is open is left to the broker');
-      process.exit(1);
+      die();
     }
     stopping = true;
     logger.info({ why, graceMs }, 'stops: finishes the open transactions');
     for (const processor of processors) processor.stop();
     setTimeout(() => {
       logger.error({ graceMs }, 'could not finish within shutdown.grace; what is open is left to the broker');
-      process.exit(1);
+      die();
     }, graceMs).unref();
   };
   let stopping = false;
@@ -109,7 +109,7 @@ export async function run(config: CompiledConfig, names: readonly string[], vers
   // A promise that nobody waits for, in a transform for one: what state things are in is unknown, so this ends here.
   process.on('uncaughtException', (err) => {
     logger.fatal({ err }, 'an error that nothing was there to catch; what is open is left to the broker');
-    process.exit(1);
+    die();
   });
 
   let failed = false;
@@ -126,5 +126,14 @@ export async function run(config: CompiledConfig, names: readonly string[], vers
   );
   await Promise.race([http.close(HTTP_CLOSE_MS), delay(HTTP_CLOSE_MS)]);
   logger.info({ failed }, 'stopped');
+  if (processors.some((processor) => !processor.isClosed)) die();
   return failed ? 1 : 0;
+}
+
+/**
+ * Ends the process whatever it is in the middle of. `process.exit` would wait for calls into the client to return, and
+ * some of them ignore their time-out while a broker is down. The exit status is 137, as for any process killed so.
+ */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
 }

@@ -62,6 +62,7 @@ export class Processor {
   #state: PipelineStatus['state'] = 'starting';
   #stopping = false;
   #joined = false;
+  #closed = false;
 
   constructor(options: ProcessorOptions) {
     const { config, consumer, observer, createProducer } = options;
@@ -130,7 +131,8 @@ export class Processor {
       this.#state = 'stopped';
     } catch (error) {
       this.#state = this.#stopping && signal.aborted ? 'stopped' : 'failed';
-      await this.#closeDirty();
+      this.#rebalances.close();
+      await this.#close(this.#writer.abandon());
       if (this.#state === 'stopped') return;
       if (!(error instanceof ClientError)) throw error;
       throw new PipelineFailed(`pipeline ${this.#options.config.name}: ${error.message}`, { cause: error });
@@ -253,15 +255,20 @@ export class Processor {
     if (!this.#cycle.mustRewind) await this.#cycle.end(false);
     if (this.#cycle.failure) throw this.#cycle.failure;
     this.#rebalances.close();
-    await this.#options.consumer.close();
-    await this.#writer.close();
+    await this.#close(this.#writer.close());
   }
 
-  /** After a failure: nothing is waited for longer than it takes to be polite. */
-  async #closeDirty(): Promise<void> {
-    this.#rebalances.close();
-    const closing = Promise.allSettled([this.#options.consumer.close(), this.#writer.abandon()]);
-    await Promise.race([closing, delay(CLOSE_MS, undefined, { ref: false })]);
+  /** A call into the client that hangs is not waited for longer than is polite. */
+  async #close(writer: Promise<void>): Promise<void> {
+    const closed = Promise.allSettled([this.#options.consumer.close(), writer]).then(() => {
+      this.#closed = true;
+    });
+    await Promise.race([closed, delay(CLOSE_MS)]);
+  }
+
+  /** False where a call into the client has not returned, even though run() has. */
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   status(): PipelineStatus {

@@ -33,7 +33,6 @@ const RECYCLE_MAX_MS = 10_000;
 const MAX_STUCK = 4;
 const BATCH_BYTES = 262_144;
 const MIN_BATCH_BYTES = 1_024;
-const CLOSE_MS = 5_000;
 
 /**
  * The transactional producer's life.
@@ -330,10 +329,11 @@ export class TransactionWriter {
     await this.close();
   }
 
+  /** Resolves when all producers there were are gone; one whose last call hangs may keep it from that. */
   async close(): Promise<void> {
     this.#state = 'closed';
     this.#retire(this.#producer);
-    await Promise.race([Promise.allSettled(this.#closing), delay(CLOSE_MS, undefined, { ref: false })]);
+    await Promise.allSettled(this.#closing);
   }
 }
 
