@@ -2,10 +2,15 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { toError } from './errors.ts';
-import { type Frame, userFrames } from './stack.ts';
+import { userFrames } from './stack.ts';
 
 /** Where in a file. Line and column count from 1. */
-type Place = Pick<Frame, 'file' | 'line' | 'column'>;
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  /** Absent where only the compiled code's is known. */
+  readonly column?: number;
+}
 
 /** jiti ends the message of a syntax error with its place on a line of its own; its columns count from 0. */
 const SYNTAX_ERROR = /^ParseError: ([\s\S]*?)\s+(\S.*):(\d+):(\d+)$/;
@@ -35,15 +40,15 @@ function missingModule(specifier: string, place: Place | undefined): string {
   return `it imports '${specifier}', which is not installed: run \`npm install ${packageName}\` where ${folder} finds it`;
 }
 
-/** The place and its line with a mark under the column, as an appendix to a message. */
+/** The place and its line, with a mark under the column, as an appendix to a message. */
 function located(place: Place | undefined): string {
   if (place === undefined) return '';
   const { file, line, column } = place;
   const text = readLine(file, line);
-  // Where the compiled code has no counterpart in the source, its column lies beyond the line.
-  if (text === undefined || column > text.length + 1) return `\n  at ${file}:${line}`;
-  const margin = `    ${line} | `;
-  return `\n  at ${file}:${line}:${column}\n${margin}${text}\n${' '.repeat(margin.length + column - 1)}^`;
+  const excerpt = text === undefined ? '' : `\n    ${line} | ${text}`;
+  if (column === undefined) return `\n  at ${file}:${line}${excerpt}`;
+  const mark = text === undefined ? '' : `\n${' '.repeat(`    ${line} | `.length + column - 1)}^`;
+  return `\n  at ${file}:${line}:${column}${excerpt}${mark}`;
 }
 
 function readLine(file: string, line: number): string | undefined {

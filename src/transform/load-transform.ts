@@ -1,6 +1,5 @@
 import { readdirSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import process from 'node:process';
 
 import { createJiti } from 'jiti';
 import { closestMatch } from 'leven';
@@ -24,11 +23,9 @@ export async function loadTransform(
   modules: Readonly<Record<string, unknown>>,
 ): Promise<TransformFunction> {
   checkFile(path);
-  // Stack traces then show the lines of the TypeScript that somebody wrote, for errors thrown while records are processed too.
-  process.setSourceMapsEnabled(true);
+  // jiti keeps every statement on its line, so stack traces show the lines of the source without source maps.
   const jiti = createJiti(path, {
     virtualModules: modules,
-    sourceMaps: true,
     // A container's file system may be read-only, and a transform is compiled in milliseconds.
     fsCache: false,
   });

@@ -1,23 +1,23 @@
 import { dirname, sep } from 'node:path';
 
-const FRAME = /^\s+at (?:.*\()?(?:file:\/\/)?(\/.*):(\d+):(\d+)\)?$/;
+const FRAME = /^\s+at (?:.*\()?(?:file:\/\/)?(\/.*):(\d+):\d+\)?$/;
 const OURS = dirname(import.meta.dirname) + sep;
 
-/** A line of a stack trace. Line and column count from 1. */
+/** A line of a stack trace. */
 export interface Frame {
   readonly text: string;
   readonly file: string;
+  /** From 1. */
   readonly line: number;
-  readonly column: number;
 }
 
 /** The frames of an error that lie in the user's own files: not in Node, in installed packages or in this one. Innermost first. */
 export function userFrames(error: Error): Frame[] {
   const frames: Frame[] = [];
   for (const text of error.stack?.split('\n') ?? []) {
-    const [, file, line, column] = FRAME.exec(text) ?? [];
+    const [, file, line] = FRAME.exec(text) ?? [];
     if (file === undefined || file.includes('/node_modules/') || file.startsWith(OURS)) continue;
-    frames.push({ text: text.trim(), file, line: Number(line), column: Number(column) });
+    frames.push({ text: text.trim(), file, line: Number(line) });
   }
   return frames;
 }
