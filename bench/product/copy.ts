@@ -1,0 +1,3 @@
+import { defineTransform } from 'millrace';
+
+export default defineTransform<Buffer, Buffer, Buffer>(({ value }) => ({ value }));
