@@ -1,8 +1,8 @@
 import type { QueryResultRow } from 'pg';
 
-import type { Applied, EffectRecord } from '../adapter.ts';
-import { EffectFailure } from '../adapter.ts';
+import { EffectFailure, type Applied, type EffectRecord } from '../adapter.ts';
 import type { Session } from './session.ts';
+import type { Write } from './write.ts';
 
 /** The open database transaction as a module has it: what is written through it commits with the batch, or not at all. */
 export interface DatabaseTransaction {
@@ -14,16 +14,19 @@ export interface DatabaseTransaction {
 }
 
 /**
- * A module's effect: writes one record in the open transaction. With processed events it is called for a record once
- * in the database's eyes, and its result is not asked for; without them its own SQL makes a repeat a no-op, and it may
- * say that it found one.
+ * A module's effect: writes one record in the open transaction. With processed events it is not called for a repeat;
+ * without them its own SQL makes a repeat a no-op, and it may say what it found. An error of the database decides by its
+ * SQLSTATE what becomes of the record; any other error that the module throws is passed on as it is.
  *
  * @example
  * export default async ({ value }, transaction) => {
  *   await transaction.query('UPDATE totals SET minutes = minutes + $1 WHERE origin = $2', [value.delay, value.origin]);
  * };
  */
-export type PostgresEffect = (record: EffectRecord, transaction: DatabaseTransaction) => Promise<Applied | undefined | void>;
+export type PostgresEffect = (
+  record: EffectRecord,
+  transaction: DatabaseTransaction,
+) => Promise<Applied | undefined | void>;
 
 /** Runs the module for each record in order. What it throws is passed on as it is. */
 export async function runEffect(
@@ -46,7 +49,32 @@ export async function runEffect(
     open = false;
   }
   if (!session.inTransaction) {
-    throw new EffectFailure('denied', 'the effect ended the database transaction itself: leave COMMIT and ROLLBACK out');
+    throw new EffectFailure(
+      'denied',
+      'the effect ended the database transaction itself: leave COMMIT and ROLLBACK out',
+    );
   }
   return outcomes;
+}
+
+/** A module alone: its SQL is idempotent by itself. */
+export class ModuleWrite implements Write {
+  readonly migrations = [];
+  readonly #effect: PostgresEffect;
+
+  constructor(effect: PostgresEffect) {
+    this.#effect = effect;
+  }
+
+  /** What the module needs of the database only its queries tell. */
+  async check(session: Session): Promise<void> {
+    await session.send([{ text: 'SELECT 1' }]);
+  }
+
+  async apply(session: Session, batch: readonly EffectRecord[]): Promise<readonly Applied[]> {
+    await session.send([{ text: 'BEGIN' }]);
+    const outcomes = await runEffect(this.#effect, session, batch);
+    await session.commit();
+    return outcomes;
+  }
 }

@@ -4,6 +4,7 @@ import { runEffect, type PostgresEffect } from './effect.ts';
 import { toParameter } from './parameter.ts';
 import type { Query, Session } from './session.ts';
 import type { Statement } from './statement.ts';
+import { checkStatement } from './check-statement.ts';
 import { checkUnique, quoteTable } from './table.ts';
 import type { Write } from './write.ts';
 
@@ -40,7 +41,7 @@ export class ProcessedEvents implements Write {
       RETURNING event_id`;
   }
 
-  migrations(): readonly Query[] {
+  get migrations(): readonly Query[] {
     const index = quoteTable(`${this.#table.split('.').at(-1) ?? ''}_processed_at`);
     return [
       { text: 'SELECT pg_advisory_xact_lock($1)', values: [MIGRATION_LOCK] },
@@ -61,31 +62,22 @@ export class ProcessedEvents implements Write {
 
   async check(session: Session): Promise<void> {
     await checkUnique(session, this.#table, ['consumer', 'event_id'], '`millrace effects migrate` creates the table');
-    // Parsed and planned with nothing bound, so that a wrong table or column shows before the first record.
-    await session.send([{ text: 'BEGIN' }, this.#dedupe([]), ...this.#prepared()]);
+    await session.send([{ text: 'BEGIN' }, this.#dedupe([]), { text: 'ROLLBACK' }]);
+    if (typeof this.#effect === 'function') return;
+    for (const [index, statement] of this.#effect.entries()) await checkStatement(session, statement, index);
   }
 
   async apply(session: Session, batch: readonly EffectRecord[]): Promise<readonly Applied[]> {
     const [, inserted] = await session.send([{ text: 'BEGIN' }, this.#dedupe(batch)]);
     const fresh = new Set((inserted?.rows as { event_id: string }[]).map((row) => row.event_id));
-    const outcomes: Applied[] = [];
-    const records: EffectRecord[] = [];
-    for (const record of batch) {
-      // Deleted as it is used: the same id again in this batch is a repeat.
-      const isFresh = fresh.delete(record.eventId);
-      if (isFresh) records.push(record);
-      outcomes.push(isFresh ? 'applied' : 'repeat');
-    }
-    if (typeof this.#effect === 'function') {
-      await runEffect(this.#effect, session, records);
-      await session.commit();
-    } else {
-      await session.commit(bind(this.#effect, records));
-    }
-    return outcomes;
+    // Deleted as it is found: the same id again in this batch is a repeat.
+    const isFirst = batch.map(({ eventId }) => fresh.delete(eventId));
+    const records = batch.filter((_, index) => isFirst[index]);
+    const outcomes = await this.#write(session, records);
+    return isFirst.map((first) => (first ? (outcomes.shift() ?? 'applied') : 'repeat'));
   }
 
-  /** Deletes a bounded number of old ids in a transaction of its own; gives how many, fewer than asked for at the end. */
+  /** Deletes a bounded number of old ids in a transaction of its own. */
   async prune(session: Session, olderThanMs: number): Promise<{ readonly rows: number; readonly done: boolean }> {
     const [result] = await session.send([
       {
@@ -116,9 +108,14 @@ export class ProcessedEvents implements Write {
     };
   }
 
-  /** SQL's own PREPARE takes only some kinds of statements, the protocol's takes all. */
-  #prepared(): Query[] {
-    return [];
+  async #write(session: Session, records: readonly EffectRecord[]): Promise<Applied[]> {
+    if (typeof this.#effect === 'function') {
+      const outcomes = await runEffect(this.#effect, session, records);
+      await session.commit();
+      return outcomes;
+    }
+    await session.commit(bind(this.#effect, records));
+    return records.map(() => 'applied');
   }
 }
 

@@ -16,6 +16,7 @@ export interface Query {
 export class Session {
   readonly #client: PoolClient;
   readonly #patienceMs: number;
+  readonly #failures = new Set<unknown>();
 
   constructor(client: PoolClient, patienceMs: number) {
     this.#client = client;
@@ -26,6 +27,11 @@ export class Session {
   /** True while a transaction is open, also one that has failed. */
   get inTransaction(): boolean {
     return this.#client.getTransactionStatus() !== 'I';
+  }
+
+  /** True for an error that a query of this session ended with, not one that a module threw between its queries. */
+  raised(error: unknown): boolean {
+    return this.#failures.has(error);
   }
 
   /**
@@ -41,8 +47,9 @@ export class Session {
         queries.map((query) => this.#client.query(query as QueryConfig).finally(() => watch.refresh())),
       );
       return answers.map((answer) => {
-        if (answer.status === 'rejected') throw answer.reason;
-        return answer.value;
+        if (answer.status === 'fulfilled') return answer.value;
+        this.#failures.add(answer.reason);
+        throw answer.reason;
       });
     } finally {
       clearTimeout(watch);
@@ -54,7 +61,10 @@ export class Session {
     const results = await this.send([...before, { text: 'COMMIT' }]);
     // PostgreSQL answers ROLLBACK, and no error, where the error of a failed statement was caught and ignored.
     if (results.pop()?.command !== 'COMMIT') {
-      throw new EffectFailure('poison', 'the database rolled back, because a statement failed and its error was ignored');
+      throw new EffectFailure(
+        'poison',
+        'the database rolled back, because a statement failed and its error was ignored',
+      );
     }
     return results;
   }

@@ -50,7 +50,6 @@ export function classifySqlState(state: string): Kind {
 
 /** @param doing What was tried, for the message: `applying 100 records`. */
 export function databaseFailure(error: unknown, doing: string): EffectFailure {
-  if (error instanceof EffectFailure) return error;
   if (error instanceof DatabaseError && error.code !== undefined) {
     return new EffectFailure(classifySqlState(error.code), describe(error, doing), { cause: error });
   }

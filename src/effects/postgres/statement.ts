@@ -53,7 +53,8 @@ export function compileStatement(sql: string): Statement {
       continue;
     }
     if (kind['stray'] !== undefined) refuse(index, `${token} is never closed or was never opened`);
-    if (kind['numbered'] !== undefined) refuse(index, `${token} is bound to nothing: write a placeholder, such as {key}`);
+    if (kind['numbered'] !== undefined)
+      refuse(index, `${token} is bound to nothing: write a placeholder, such as {key}`);
     if (kind['quoted'] !== undefined) {
       const inside = /\{\s*([^{}]*?)\s*\}/.exec(token);
       if (token.includes("'") && inside?.[1] !== undefined && isReference(inside[1])) {

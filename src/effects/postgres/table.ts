@@ -36,7 +36,8 @@ export async function checkUnique(
     { text: UNIQUE_INDEXES, values: [quoted] },
   ]);
   const [{ found: exists } = { found: false }] = found?.rows as { found: boolean }[];
-  if (!exists) throw new EffectFailure('denied', `there is no table ${quoted} (or its schema is not to be used): ${remedy}`);
+  if (!exists)
+    throw new EffectFailure('denied', `there is no table ${quoted} (or its schema is not to be used): ${remedy}`);
   const wanted = columns.toSorted().join();
   const rows = indexes?.rows as { columns: string[] }[];
   if (rows.some((row) => row.columns.toSorted().join() === wanted)) return;
