@@ -14,7 +14,7 @@ const MAY_IMPORT = {
   serde: ['config/compiled.ts', 'pipeline'],
   'dead-letters': ['config/compiled.ts', 'pipeline', 'transform'],
   observability: ['config/compiled.ts', 'pipeline'],
-  effects: ['config/compiled.ts', 'pipeline', 'serde'],
+  effects: ['config/compiled.ts', 'pipeline', 'serde', 'transform'],
 };
 
 const importZones = Object.entries(MAY_IMPORT).map(([folder, others]) => ({

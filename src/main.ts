@@ -7,7 +7,7 @@ import { createLogger } from './observability/logger.ts';
 import { HttpListenError } from './observability/http.ts';
 import { loadPipeline, run } from './run.ts';
 import { SchemaError } from './serde/avro.ts';
-import { TransformError } from './transform/load-transform.ts';
+import { ModuleError } from './transform/load-module.ts';
 
 /** 0: all well. 1: it ran and failed. 2: the command line, the configuration or the user's code can not be used. */
 const UNUSABLE = 2;
@@ -62,7 +62,7 @@ try {
   if (error instanceof CommanderError) {
     process.exit(error.exitCode === 0 ? 0 : UNUSABLE);
   }
-  const isUsers = [ConfigError, TransformError, SchemaError, HttpListenError].some((type) => error instanceof type);
+  const isUsers = [ConfigError, ModuleError, SchemaError, HttpListenError].some((type) => error instanceof type);
   const known = error instanceof Error ? error : new Error(String(error));
   const text = isUsers ? known.message : (known.stack ?? known.message);
   process.stderr.write(`${text}\n`);

@@ -1,7 +1,15 @@
 import { resolve } from 'node:path';
 import { propertiesFor } from './client-spec.ts';
-import type { CompiledConfig, PipelineConfig, SerdeConfig } from './compiled.ts';
-import type { Configuration, Pipeline, Serde } from './spec.ts';
+import { compileTarget } from './compile-target.ts';
+import type {
+  CompiledConfig,
+  EffectConfig,
+  EventIdConfig,
+  FlowConfig,
+  PipelineConfig,
+  SerdeConfig,
+} from './compiled.ts';
+import type { Configuration, Effect, Pipeline, Serde } from './spec.ts';
 
 interface Origin {
   readonly file: string;
@@ -20,15 +28,16 @@ export function groupOf(application: string, pipeline: string, group: string | u
 /** From checked fields to the frozen form that the rest of Millrace sees. */
 export function compile(config: Configuration, { file, folder, hostname, secrets }: Origin): CompiledConfig {
   const { application, instance = hostname, kafka, http, log, shutdown } = config;
-  const pipelines = Object.entries(config.pipelines).map(([name, pipeline]) =>
-    compilePipeline(name, pipeline, { ...config, instance }, folder),
-  );
+  const around = { config: { ...config, instance }, folder };
+  const pipelines = Object.entries(config.pipelines).map(([name, pipeline]) => compilePipeline(name, pipeline, around));
+  const effects = Object.entries(config.effects).map(([name, effect]) => compileEffect(name, effect, around));
   return deepFreeze({
     file,
     application,
     instance,
     bootstrapServers: [kafka.bootstrapServers].flat().join(','),
     pipelines,
+    effects,
     http,
     log,
     shutdown: { graceMs: shutdown.grace },
@@ -36,20 +45,18 @@ export function compile(config: Configuration, { file, folder, hostname, secrets
   });
 }
 
-function compilePipeline(
-  name: string,
-  pipeline: Pipeline,
-  { application, instance, kafka }: Configuration & { instance: string },
-  folder: string,
-): PipelineConfig {
-  const { group, input, transform, outputs, transaction, retry, deadLetter, onError, consumer, producer } = pipeline;
-  const serde = (spec: Serde) => compileSerde(spec, folder);
+interface Around {
+  readonly config: Configuration & { readonly instance: string };
+  readonly folder: string;
+}
+
+function compilePipeline(name: string, pipeline: Pipeline, around: Around): PipelineConfig {
+  const { transform, outputs, transaction, provenance } = pipeline;
+  const serde = (spec: Serde) => compileSerde(spec, around.folder);
   return {
-    name,
-    groupId: groupOf(application, name, group),
-    transactionalId: [application, name, instance, WORKER].join('.'),
-    input: { ...input, key: serde(input.key), value: serde(input.value) },
-    transformPath: resolve(folder, transform),
+    kind: 'pipeline',
+    ...compileFlow(name, pipeline, around),
+    transformPath: resolve(around.folder, transform),
     outputs: Object.entries(outputs).map(([name, { topic, key, value }]) => ({
       name,
       topic,
@@ -62,6 +69,51 @@ function compilePipeline(
       maxBytes: transaction.maxBytes,
       timeoutMs: transaction.timeout,
     },
+    provenance,
+  };
+}
+
+/** What limits the transactions of effects, which hold offsets and few dead letters. */
+const EFFECT_TRANSACTION = { maxRecords: 10_000, maxBytes: 16 << 20 };
+
+function compileEffect(name: string, effect: Effect, around: Around): EffectConfig {
+  const { application, shutdown } = around.config;
+  const { batch, transaction, concurrency, consumer } = effect;
+  return {
+    kind: 'effect',
+    ...compileFlow(name, effect, around),
+    eventId: compileEventId(effect.eventId),
+    target: compileTarget(effect, `${application}.${name}`, around.folder),
+    batch: { maxRecords: batch.maxRecords, maxWaitMs: batch.maxWait },
+    concurrency,
+    transaction: {
+      // Record by record: there is nothing to collect, and the next one waits.
+      commitIntervalMs: batch.maxRecords === 1 ? 0 : transaction.commitInterval,
+      timeoutMs: transaction.timeout,
+      ...EFFECT_TRANSACTION,
+    },
+    provenance: false,
+    patienceMs: Math.min(shutdown.grace, consumer.maxPollInterval, transaction.timeout) / 2,
+  };
+}
+
+function compileEventId(spec: Effect['eventId']): EventIdConfig {
+  if ('header' in spec) return { from: 'header', header: spec.header };
+  if ('pointer' in spec) return { from: 'value', pointer: spec.pointer };
+  return { from: 'key' in spec ? 'key' : 'coordinates' };
+}
+
+function compileFlow(
+  name: string,
+  { group, input, retry, deadLetter, onError, consumer, producer }: Pipeline | Effect,
+  { config: { application, instance, kafka }, folder }: Around,
+): Omit<FlowConfig, 'kind' | 'transaction' | 'provenance'> {
+  const serde = (spec: Serde) => compileSerde(spec, folder);
+  return {
+    name,
+    groupId: groupOf(application, name, group),
+    transactionalId: [application, name, instance, WORKER].join('.'),
+    input: { ...input, key: serde(input.key), value: serde(input.value) },
     retry: { attempts: retry.attempts, minDelayMs: retry.minDelay, maxDelayMs: retry.maxDelay },
     deadLetter: deadLetter ?? null,
     onError,
@@ -71,7 +123,6 @@ function compilePipeline(
       sessionTimeoutMs: consumer.sessionTimeout,
       maxPollIntervalMs: consumer.maxPollInterval,
     },
-    provenance: pipeline.provenance,
     consumerProperties: { ...propertiesFor('consumer', kafka.properties), ...consumer.properties },
     producerProperties: { ...propertiesFor('producer', kafka.properties), ...producer.properties },
   };

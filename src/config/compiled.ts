@@ -32,10 +32,13 @@ export interface DeadLetterConfig {
   readonly format: 'headers' | 'json';
 }
 
-export interface PipelineConfig {
+/** What pipelines and effects have in common: an input that is read in a group, and offsets that move in transactions. */
+export interface FlowConfig {
+  readonly kind: 'pipeline' | 'effect';
+  /** No pipeline and effect share one. */
   readonly name: string;
   readonly groupId: string;
-  /** `<application>.<pipeline>.<instance>.<worker>` */
+  /** `<application>.<name>.<instance>.<worker>` */
   readonly transactionalId: string;
   readonly input: {
     readonly topics: readonly string[];
@@ -44,8 +47,6 @@ export interface PipelineConfig {
     /** Where to begin in a partition for which the group has no committed offset. */
     readonly startAt: 'earliest' | 'latest';
   };
-  readonly transformPath: string;
-  readonly outputs: readonly OutputConfig[];
   readonly transaction: {
     readonly commitIntervalMs: number;
     readonly maxRecords: number;
@@ -66,9 +67,96 @@ export interface PipelineConfig {
   };
   /** Adds a `millrace-attempt` header to everything written, for verification. */
   readonly provenance: boolean;
-  /** `kafka.properties` with the pipeline's own on top; nothing that weakens the guarantee can be here. */
+  /** `kafka.properties` with its own on top; nothing that weakens the guarantee can be here. */
   readonly consumerProperties: ClientProperties;
   readonly producerProperties: ClientProperties;
+}
+
+export interface PipelineConfig extends FlowConfig {
+  readonly kind: 'pipeline';
+  readonly transformPath: string;
+  readonly outputs: readonly OutputConfig[];
+}
+
+export interface PostgresConfig {
+  /** A secret as a whole, since it may hold the password. */
+  readonly url: string;
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+  readonly write: PostgresWrite;
+}
+
+export type PostgresWrite = ProcessedEventsConfig | UpsertConfig | PostgresModuleConfig;
+
+export interface ProcessedEventsConfig {
+  readonly type: 'processed-events';
+  /** `table` or `schema.table`, as it is in the catalog: it will be quoted. */
+  readonly table: string;
+  readonly consumer: string;
+  /** Null keeps them for ever. */
+  readonly pruneAfterMs: number | null;
+  readonly effect: { readonly type: 'statements'; readonly statements: readonly string[] } | PostgresModuleConfig;
+}
+
+export interface UpsertConfig {
+  readonly type: 'upsert';
+  /** `table` or `schema.table`, as it is in the catalog: it will be quoted. */
+  readonly table: string;
+  /** Column to reference. */
+  readonly key: Readonly<Record<string, string>>;
+  /** Column to reference; may be empty. */
+  readonly columns: Readonly<Record<string, string>>;
+  readonly version: { readonly column: string; readonly from: string } | null;
+}
+
+/** The file is absolute and loaded by whoever makes the adapter. */
+export interface PostgresModuleConfig {
+  readonly type: 'module';
+  readonly path: string;
+}
+
+export interface HttpConfig {
+  readonly url: string;
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body:
+    { readonly type: 'value' } | { readonly type: 'none' } | { readonly type: 'template'; readonly template: unknown };
+  readonly timeoutMs: number;
+  /** A 409 counts as done before; else it is poison as other 4xx are. */
+  readonly conflictIsDone: boolean;
+  readonly connections: number;
+  /** A secret. */
+  readonly bearerToken: string | null;
+  /** Absolute paths of PEM files. */
+  readonly tls: {
+    readonly caPath: string | null;
+    readonly certificatePath: string | null;
+    readonly keyPath: string | null;
+  } | null;
+}
+
+/** Where a record's event id is found. */
+export type EventIdConfig =
+  | { readonly from: 'header'; readonly header: string }
+  | { readonly from: 'key' }
+  /** A JSON pointer (RFC 6901) into the value. */
+  | { readonly from: 'value'; readonly pointer: string }
+  | { readonly from: 'coordinates' };
+
+export interface EffectConfig extends FlowConfig {
+  readonly kind: 'effect';
+  readonly eventId: EventIdConfig;
+  readonly target:
+    | { readonly type: 'postgres'; readonly postgres: PostgresConfig }
+    | { readonly type: 'http'; readonly http: HttpConfig }
+    | { readonly type: 'module'; readonly path: string };
+  readonly batch: { readonly maxRecords: number; readonly maxWaitMs: number };
+  /** How many batches of a partition are under way at once; records with the same key never are. */
+  readonly concurrency: number;
+  /** How long a stop, or giving up partitions, waits for what is under way at the target. */
+  readonly patienceMs: number;
 }
 
 export interface CompiledConfig {
@@ -78,6 +166,7 @@ export interface CompiledConfig {
   readonly instance: string;
   readonly bootstrapServers: string;
   readonly pipelines: readonly PipelineConfig[];
+  readonly effects: readonly EffectConfig[];
   readonly http: { readonly host: string; readonly port: number };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'auto' | 'json' | 'pretty' };
   readonly shutdown: { readonly graceMs: number };

@@ -33,9 +33,6 @@ export function loadConfig(file: string, options: LoadOptions = {}): CompiledCon
 
 function refusal(path: Path): string | undefined {
   const [block, field] = path.slice(-2).map(String);
-  if (path.length === 1 && path[0] === 'effects') {
-    return 'effects come with a later version: for now remove this block';
-  }
   if (block !== 'properties' || field === undefined) return undefined;
   const owner = path.at(-3);
   return refusePropertyIn(owner === 'consumer' || owner === 'producer' ? owner : 'both', field);

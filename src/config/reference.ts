@@ -1,4 +1,4 @@
-import { Document, isMap, parseDocument } from 'yaml';
+import { Document, isMap, type Pair, parseDocument } from 'yaml';
 import { REFUSED_PROPERTIES } from './client-refusals.ts';
 import { EXAMPLE } from './example.ts';
 import { describedSchema } from './schema.ts';
@@ -7,8 +7,8 @@ import type { JsonSchema } from './schema.ts';
 /** What holds for all fields; the sections on blocks follow from the spec. */
 const INTRODUCTION = `# Configuration
 
-A pipeline is described in one YAML file: \`millrace run flights.yaml\` runs it, \`millrace check flights.yaml\` only
-checks it. This page is made from the same spec as the checks.
+Pipelines and effects are described in one YAML file: \`millrace run flights.yaml\` runs them, \`millrace check
+flights.yaml\` only checks it. This page is made from the same spec as the checks.
 
 The least that is needed:
 
@@ -108,7 +108,7 @@ function isSchema(part: unknown): part is JsonSchema {
 /** The block that gets a section of its own: the field itself, or what it holds by name. Client properties get none. */
 function blocksIn(schema: JsonSchema, path: Path): { schema: JsonSchema; path: Path }[] {
   const { additionalProperties: named, properties, allowed } = schema;
-  if (isSchema(named)) return [{ schema: named, path: [...path, ANY_NAME] }];
+  if (isSchema(named)) return named.properties ? [{ schema: named, path: [...path, ANY_NAME] }] : [];
   return properties && allowed === undefined ? [{ schema, path }] : [];
 }
 
@@ -132,14 +132,19 @@ function code(text: unknown): string {
 
 /** The part of the example at a path, under its own key. */
 function exampleOf(path: Path): string {
-  let node: unknown = parseDocument(EXAMPLE).contents;
-  let key: unknown;
-  for (const step of path) {
-    const pair = isMap(node) ? node.items.find((item) => step === ANY_NAME || String(item.key) === step) : undefined;
-    if (!pair) throw new Error(`the example lacks ${path.join('.')}`);
-    ({ key, value: node } = pair);
+  const part = find(parseDocument(EXAMPLE).contents, path);
+  if (!part) throw new Error(`the example lacks ${path.join('.')}`);
+  return new Document({ [String(part.key)]: part.value }).toString();
+}
+
+/** The first place where a path leads to something: not each of the example's effects has each block. */
+function find(node: unknown, [step, ...rest]: Path): Pair | undefined {
+  for (const pair of isMap(node) ? node.items : []) {
+    if (step !== ANY_NAME && String(pair.key) !== step) continue;
+    const found = rest.length === 0 ? pair : find(pair.value, rest);
+    if (found) return found;
   }
-  return new Document({ [String(key)]: node }).toString();
+  return undefined;
 }
 
 function clientPropertyRules(): string {

@@ -1,6 +1,7 @@
 import { groupOf } from './compile.ts';
+import { checkTarget } from './effect-rules.ts';
 import type { ConfigSource } from './source.ts';
-import type { Configuration, Pipeline } from './spec.ts';
+import type { Configuration, Effect, Pipeline } from './spec.ts';
 import type { Path } from './syntax.ts';
 import { DURATION } from './units.ts';
 import type { Salvaged } from './validate.ts';
@@ -17,14 +18,36 @@ export function checkRules(config: Salvaged<Configuration>, source: ConfigSource
     checkDelays(pipeline, at, source);
     checkGroup(pipeline.consumer, [...at, 'consumer'], source);
   }
+  for (const [name, effect] of entries(config?.effects)) {
+    if (!effect) continue;
+    const at = ['effects', name];
+    checkTarget(effect, at, source);
+    checkTopics(effect, at, source);
+    checkDelays(effect, at, source);
+    checkGroup(effect.consumer, [...at, 'consumer'], source);
+    if (config?.pipelines && Object.hasOwn(config.pipelines, name)) {
+      source.reportKey(at, 'must not have the name of a pipeline: groups and transactional ids are made of it');
+    }
+  }
   checkGroupsDiffer(config, source);
+  checkAny(config, source);
+}
+
+function checkAny(config: Salvaged<Configuration>, source: ConfigSource) {
+  const { pipelines, effects } = config ?? {};
+  if (!pipelines || !effects || entries(pipelines).length + entries(effects).length > 0) return;
+  source.report(['pipelines'], 'needs at least one pipeline, or one effect under effects');
 }
 
 function entries<T>(block: Readonly<Record<string, T>> | undefined): [string, T][] {
   return Object.entries(block ?? {});
 }
 
-function checkTopics({ input, outputs, deadLetter }: NonNullable<Salvaged<Pipeline>>, at: Path, source: ConfigSource) {
+type Flow = NonNullable<Salvaged<Pipeline> | Salvaged<Effect>>;
+
+function checkTopics(flow: Flow, at: Path, source: ConfigSource) {
+  const { input, deadLetter } = flow;
+  const outputs = 'outputs' in flow ? flow.outputs : {};
   const read = (input?.topics ?? []).filter((topic) => topic !== undefined);
   const written = new Set<string>();
   input?.topics?.forEach((topic, index, topics) => {
@@ -52,7 +75,7 @@ function checkTopics({ input, outputs, deadLetter }: NonNullable<Salvaged<Pipeli
   }
 }
 
-function checkDelays({ retry, transaction }: NonNullable<Salvaged<Pipeline>>, at: Path, source: ConfigSource) {
+function checkDelays({ retry, transaction }: Flow, at: Path, source: ConfigSource) {
   const { minDelay, maxDelay } = retry ?? {};
   if (minDelay !== undefined && maxDelay !== undefined && maxDelay < minDelay) {
     reportPair(source, [...at, 'retry'], ['maxDelay', maxDelay], 'must be at least', ['minDelay', minDelay]);
@@ -118,17 +141,21 @@ function checkGroup(consumer: Salvaged<Pipeline['consumer']>, at: Path, source: 
 
 function checkGroupsDiffer(config: Salvaged<Configuration>, source: ConfigSource) {
   const owners = new Map<string, string>();
-  for (const [name, pipeline] of entries(config?.pipelines)) {
-    if (config?.application === undefined || !pipeline) continue;
-    const group = groupOf(config.application, name, pipeline.group);
+  const flows = [
+    ...entries(config?.pipelines).map(([name, flow]) => ({ block: 'pipelines', noun: 'pipeline', name, flow })),
+    ...entries(config?.effects).map(([name, flow]) => ({ block: 'effects', noun: 'effect', name, flow })),
+  ];
+  for (const { block, noun, name, flow } of flows) {
+    if (config?.application === undefined || !flow) continue;
+    const group = groupOf(config.application, name, flow.group);
     const owner = owners.get(group);
     if (owner === undefined) {
-      owners.set(group, name);
+      owners.set(group, `${noun} "${name}"`);
       continue;
     }
-    const message = `must not have the consumer group of pipeline "${owner}": the two would take partitions from each other`;
-    const path = ['pipelines', name, 'group'];
+    const message = `must not have the consumer group of ${owner}: the two would take partitions from each other`;
+    const path = [block, name, 'group'];
     if (source.has(path)) source.report(path, message);
-    else source.reportKey(['pipelines', name], message);
+    else if (!owner.endsWith(` "${name}"`)) source.reportKey([block, name], message);
   }
 }

@@ -159,7 +159,11 @@ export class ConfigSource {
 /** Client properties that name the place of a secret, such as `ssl.key.location`, and are needed in error messages. */
 const SECRET_PLACE = /\.(location|file|url|keytab)$/;
 
+/** Fields of effects that hold a secret, or may: with the block they are in. */
+const SECRET_FIELDS = ['postgres.url', 'http.bearerToken'];
+
 function isSecretField(path: Path): boolean {
+  if (path[0] === 'effects' && SECRET_FIELDS.includes(path.slice(2).map(String).join('.'))) return true;
   const property = String(path.at(-1));
   return path.at(-2) === 'properties' && isSecretName(property) && !SECRET_PLACE.test(property);
 }

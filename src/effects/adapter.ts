@@ -40,6 +40,8 @@ export class EffectFailure extends Error {
 
 /** A target outside of Kafka. Its effects are at least once; the adapter makes a repeat a no-op. */
 export interface Adapter {
+  /** Most records that `apply` takes at once; as many as the configuration says where absent. */
+  readonly maxBatch?: number;
   /** Connects and checks that the target is fit. Rejects with an `EffectFailure`; `transient` is tried again. */
   open(): Promise<void>;
   /**

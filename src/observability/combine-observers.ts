@@ -22,6 +22,7 @@ export function combineObservers(...parts: readonly Partial<Observer>[]): Observ
     transformed: all('transformed'),
     retried: all('retried'),
     deadLettered: all('deadLettered'),
+    applied: all('applied'),
     held: all('held'),
     released: all('released'),
     committed: all('committed'),

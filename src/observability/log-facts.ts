@@ -42,7 +42,7 @@ export function logFacts(logger: Logger, now?: () => number): Partial<Observer> 
         'error',
         `held ${failure.topic} ${failure.partition}`,
         describe(failure),
-        'partition held: its next record failed for good and no dead letter can be written',
+        'partition held: its next record fails and is not, or can not be, dead-lettered',
       ),
     released: ({ topic, partition }) => logger.info({ topic, partition }, 'partition released'),
 
@@ -67,7 +67,7 @@ export function logFacts(logger: Logger, now?: () => number): Partial<Observer> 
       ),
     clientError: (client, err) =>
       // Its stack is ours and says nothing; its message says what and where.
-      thinned('warn', `client ${client} ${errorCode(err)}`, { client }, `Kafka client: ${err.message}`),
+      thinned('warn', `client ${client} ${errorCode(err)}`, { client }, client === 'target' ? `target: ${err.message}` : `Kafka client: ${err.message}`),
   };
 }
 

@@ -1,17 +1,19 @@
-import { Lane, type LaneContext } from './lane.ts';
+import type { CreateLane, Lane, LaneContext } from './lane.ts';
 import type { Consumer, InputRecord, TopicPartition, TopicPartitionOffset } from './ports.ts';
 
 /** The partitions that are ours now, each with its lane. */
 export class Assignment {
   readonly #consumer: Consumer;
+  readonly #createLane: CreateLane;
   readonly #context: LaneContext;
   readonly #startAt: 'earliest' | 'latest';
   readonly #lanes = new Map<string, Map<number, Lane>>();
   #flat: Lane[] = [];
   #last: Lane | undefined;
 
-  constructor(consumer: Consumer, context: LaneContext, startAt: 'earliest' | 'latest') {
+  constructor(consumer: Consumer, createLane: CreateLane, context: LaneContext, startAt: 'earliest' | 'latest') {
     this.#consumer = consumer;
+    this.#createLane = createLane;
     this.#context = context;
     this.#startAt = startAt;
   }
@@ -48,12 +50,12 @@ export class Assignment {
   /** Opens lanes at the committed offsets, or where the configuration says where there are none. */
   async open(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]> {
     const starts = await this.#committed(partitions);
-    for (const start of starts) {
-      const lane = new Lane(start, { offset: start.offset, pinned: start.pinned }, this.#context);
-      let byPartition = this.#lanes.get(start.topic);
-      if (!byPartition) this.#lanes.set(start.topic, (byPartition = new Map<number, Lane>()));
-      byPartition.get(start.partition)?.close();
-      byPartition.set(start.partition, lane);
+    const lanes = await Promise.all(starts.map((start) => this.#createLane(start, this.#context)));
+    for (const lane of lanes) {
+      let byPartition = this.#lanes.get(lane.topic);
+      if (!byPartition) this.#lanes.set(lane.topic, (byPartition = new Map<number, Lane>()));
+      byPartition.get(lane.partition)?.close();
+      byPartition.set(lane.partition, lane);
     }
     this.#flatten();
     return starts.map(({ topic, partition, offset }) => ({ topic, partition, offset }));

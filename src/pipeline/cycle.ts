@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PipelineConfig } from '../config/compiled.ts';
+import type { FlowConfig } from '../config/compiled.ts';
 import { PipelineFailed } from './errors.ts';
 import { FreezeWatch } from './freeze.ts';
 import { type Culprit, Isolation } from './isolation.ts';
@@ -10,7 +10,7 @@ import type { Verdicts } from './verdicts.ts';
 import type { Outcome, TransactionWriter } from './writer.ts';
 
 export interface CycleOptions {
-  config: PipelineConfig;
+  config: FlowConfig;
   observer: Observer;
   verdicts: Verdicts;
   writer: TransactionWriter;
@@ -116,7 +116,9 @@ export class TransactionCycle {
   }
 
   fail(message: string, cause?: unknown): void {
-    this.#failure ??= new PipelineFailed(`pipeline ${this.#options.config.name}: ${message}`, { cause });
+    this.#failure ??= new PipelineFailed(`${this.#options.config.kind} ${this.#options.config.name}: ${message}`, {
+      cause,
+    });
     this.#options.wake();
   }
 
@@ -132,6 +134,8 @@ export class TransactionCycle {
   async end(lost: boolean): Promise<void> {
     await this.#settling;
     const { writer } = this.#options;
+    // What is done with outside of Kafka would be done again.
+    if (!lost) this.#write();
     if (!writer.isOpen || writer.transaction.size === 0) return;
     await this.#flushBacklog();
     this.#settle(() => (lost ? writer.abort('lost') : this.#commit()));

@@ -1,13 +1,12 @@
 import type { RetryConfig } from '../config/compiled.ts';
-import { errorType, isRetriable, toError } from '../transform/errors.ts';
-import { RecordRejected, RecordTooLarge, TransformTooSlow } from './errors.ts';
+import { errorType } from '../transform/errors.ts';
+import { RecordRejected } from './errors.ts';
 import type { Observer } from './observer.ts';
-import type { InputRecord, OutputRecord, RecordTransform, TopicPartition } from './ports.ts';
-import { retryDelay } from './retry.ts';
+import type { InputRecord, OutputRecord, TopicPartition } from './ports.ts';
 import { wireSize } from './size.ts';
 import type { Verdicts } from './verdicts.ts';
 
-/** A record whose transform has ended: all of it, or nothing, goes into one transaction. */
+/** A record that is done with: all of it, or nothing, goes into one transaction. */
 export interface Completed {
   readonly lane: Lane;
   readonly offset: number;
@@ -19,30 +18,41 @@ export interface Completed {
   readonly alone: boolean;
 }
 
-/** What the lanes of a pipeline share. */
+/** What the lanes of a pipeline, or of an effect, share. */
 export interface LaneContext {
-  readonly transform: RecordTransform;
   readonly retry: RetryConfig;
   readonly observer: Observer;
   readonly verdicts: Verdicts;
   readonly maxPollIntervalMs: number;
   maxRecordBytes(): number;
-  /** The dead letter for a record that is given up, or null where the pipeline has no topic for them. */
+  /** The dead letter for a record that is given up, or null where there is no topic for them. */
   deadLetter(record: InputRecord, error: Error, attempts: number): OutputRecord | null;
   /** False while as much as may be buffered waits for its transaction. */
   hasRoom(): boolean;
   complete(completed: Completed): void;
   /** Called when something happened outside of the loop's own step. */
   wake(): void;
-  /** A record can neither be processed nor dead-lettered, and the pipeline is to stop then. */
+  /** A record can neither be processed nor dead-lettered, and the process is to stop then. */
   stop(error: Error, record: InputRecord): void;
   stopsOnError: boolean;
 }
+
+/** Where a lane begins. */
+export interface LaneStart extends TopicPartition {
+  readonly offset: number;
+  /** False where the group has no committed offset yet. */
+  readonly pinned: boolean;
+}
+
+/** Makes the lanes of an assignment: what distinguishes a pipeline from an effect. */
+export type CreateLane = (start: LaneStart, context: LaneContext) => Lane | Promise<Lane>;
 
 /** Records a lane may keep before its partition is paused, and how few before it is resumed. */
 const HIGH_WATER = 10_000;
 const LOW_WATER = 1_000;
 const HIGH_WATER_BYTES = 8 << 20;
+/** Records that are done with are kept in the queue until there are so many of them, or no others. */
+const COMPACT = 1_000;
 
 /** The record at the head that failed: kept over a rewind, so that its tries go on counting. */
 interface Failing {
@@ -55,21 +65,11 @@ interface Failing {
 }
 
 /**
- * One assigned partition: its records in order, one at a time through the transform.
- *
- *                 ┌────────── result ──────────┐
- *                 ▼                            │
- *   record ──▶  idle ──── returns a promise ─▶ running
- *                 │ ▲                            │
- *          throws │ │ time is up                 │ rejects
- *                 ▼ │                            │
- *               waiting ◀────────────────────────┘
- *
- * `waiting` is also where a held lane stays between its tries: its record failed for good and no dead letter can be
- * written. A rewind or the end of the assignment leads out of every state; a promise that settles later finds
- * another epoch and is dropped.
+ * One assigned partition: its records in order, from when they were read until they are done with. What is done with
+ * them is the subclass's business; it begins in `pump()`, and each record ends in `complete` or `giveUp`, in order.
+ * A rewind, or the end of the assignment, drops everything: what settles later finds another epoch.
  */
-export class Lane implements TopicPartition {
+export abstract class Lane implements TopicPartition {
   readonly topic: string;
   readonly partition: number;
   /** What the group has committed, or where reading began: where an abort rewinds to. */
@@ -80,29 +80,29 @@ export class Lane implements TopicPartition {
   /** `performance.now()` when the last record arrived, and its offset. */
   lastArrival = 0;
   lastRead = -1;
-  readonly #context: LaneContext;
-  #state: 'idle' | 'running' | 'waiting' | 'closed' = 'idle';
-  #queue: InputRecord[] = [];
-  #head = 0;
+  protected readonly context: LaneContext;
+  protected state: 'idle' | 'running' | 'waiting' | 'closed' = 'idle';
+  protected queue: InputRecord[] = [];
+  /** Index in `queue` of the first record that is not done with. */
+  protected head = 0;
+  protected epoch = 0;
+  protected failing: Failing | null = null;
   #bytes = 0;
-  #epoch = 0;
-  #failing: Failing | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(partition: TopicPartition, start: { offset: number; pinned: boolean }, context: LaneContext) {
-    this.topic = partition.topic;
-    this.partition = partition.partition;
-    this.committed = start.offset;
-    this.pinned = start.pinned;
-    this.#context = context;
+  constructor({ topic, partition, offset, pinned }: LaneStart, context: LaneContext) {
+    this.topic = topic;
+    this.partition = partition;
+    this.committed = offset;
+    this.pinned = pinned;
+    this.context = context;
   }
 
-  get queued(): number {
-    return this.#queue.length - this.#head;
-  }
+  /** Goes on with what is queued, until something has to be waited for. */
+  abstract pump(): void;
 
   get isClosed(): boolean {
-    return this.#state === 'closed';
+    return this.state === 'closed';
   }
 
   /** Whether everything that was read is committed. */
@@ -112,192 +112,92 @@ export class Lane implements TopicPartition {
 
   /** Why the lane can not go on, or null. */
   get held(): string | null {
-    return this.#failing?.held ?? null;
+    return this.failing?.held ?? null;
   }
 
   get shouldPause(): boolean {
-    return this.#state === 'waiting' || this.queued >= HIGH_WATER || this.#bytes >= HIGH_WATER_BYTES;
+    return this.state === 'waiting' || this.#queued >= HIGH_WATER || this.#bytes >= HIGH_WATER_BYTES;
   }
 
   get shouldResume(): boolean {
-    return this.#state !== 'waiting' && this.queued <= LOW_WATER && this.#bytes <= HIGH_WATER_BYTES / 2;
+    return this.state !== 'waiting' && this.#queued <= LOW_WATER && this.#bytes <= HIGH_WATER_BYTES / 2;
+  }
+
+  get #queued(): number {
+    return this.queue.length - this.head;
   }
 
   accept(record: InputRecord): void {
-    this.#queue.push(record);
+    this.queue.push(record);
     this.lastRead = record.offset;
     this.#bytes += record.value?.length ?? 0;
   }
 
-  /** Runs the transform over what is queued, until something has to be waited for. */
-  pump(): void {
-    if (this.#state !== 'idle') return;
-    const queue = this.#queue;
-    while (this.#head < queue.length && this.#context.hasRoom()) {
-      const record = queue[this.#head];
-      if (!record || !this.#step(record)) return;
-    }
-    if (this.#head === queue.length && this.#head > 0) {
-      this.#queue = [];
-      this.#head = 0;
-      this.#bytes = 0;
-    }
-  }
-
-  /** Returns whether the next record may be taken. */
-  #step(record: InputRecord): boolean {
-    const context = this.#context;
-    const failing = this.#failing;
-    let attempt = 1;
-    if (failing?.offset === record.offset) {
-      if (performance.now() < failing.notBefore) {
-        this.#wait(failing.notBefore);
-        return false;
-      }
-      attempt = failing.attempt;
-    }
-    const verdict = context.verdicts.get(this, record.offset);
-    if (verdict) return this.#giveUp(record, verdict.error, verdict.attempts);
-    const started = performance.now();
-    let result: readonly OutputRecord[] | Promise<readonly OutputRecord[]>;
-    try {
-      result = context.transform(record, attempt);
-    } catch (thrown) {
-      this.#ran(record, started);
-      return this.#failed(record, thrown, attempt);
-    }
-    if (!(result instanceof Promise)) {
-      this.#ran(record, started);
-      return this.#finish(record, result, attempt);
-    }
-    this.#state = 'running';
-    const epoch = this.#epoch;
-    const ended = (next: () => void) => {
-      if (epoch !== this.#epoch) return; // rewound or given up meanwhile: the record comes again, here or elsewhere
-      this.#state = 'idle';
-      context.observer.transformed(performance.now() - started);
-      next();
-      this.pump();
-      context.wake();
-    };
-    result.then(
-      (outputs) => {
-        ended(() => this.#finish(record, outputs, attempt));
-      },
-      (thrown: unknown) => {
-        ended(() => this.#failed(record, thrown, attempt));
-      },
-    );
-    return false;
-  }
-
-  /**
-   * After the transform gave the event loop back. One that keeps it longer than the group waits makes the group take
-   * the partition away, and the next owner runs into the same: the tries are counted here, across assignments.
-   */
-  #ran(record: InputRecord, started: number): void {
-    const { observer, verdicts, maxPollIntervalMs, retry } = this.#context;
-    const durationMs = performance.now() - started;
-    observer.transformed(durationMs);
-    if (durationMs < maxPollIntervalMs) return;
-    const attempts = verdicts.strike(this, record.offset);
-    if (attempts < retry.attempts) return;
-    const seconds = (durationMs / 1000).toFixed(1);
-    const message =
-      `the transform kept the event loop busy for ${seconds} s, longer than consumer.maxPollInterval allows, ` +
-      `${attempts} times: make it asynchronous or faster, or raise consumer.maxPollInterval`;
-    verdicts.set(this, record.offset, { error: new TransformTooSlow(message), attempts });
-  }
-
-  #finish(record: InputRecord, outputs: readonly OutputRecord[], attempt: number): boolean {
-    const limit = this.#context.maxRecordBytes();
-    for (const output of outputs) {
-      const size = (output.value?.length ?? 0) + (output.key?.length ?? 0) + 1_000 < limit ? 0 : wireSize(output);
-      if (size > limit) {
-        const message = `an output of ${size} bytes for topic ${output.topic} is larger than message.max.bytes (${limit}) of the producer`;
-        return this.#giveUp(record, new RecordTooLarge(message), attempt);
-      }
-    }
-    this.#complete(record, outputs, null);
-    return true;
-  }
-
-  #complete(record: InputRecord, outputs: readonly OutputRecord[], deadLetter: string | null): void {
-    const failing = this.#failing;
+  /** The record at the head is done with. */
+  protected complete(record: InputRecord, outputs: readonly OutputRecord[], deadLetter: string | null): void {
+    const { failing } = this;
     const alone = failing?.offset === record.offset && failing.held !== null;
-    this.#head++;
-    this.#context.complete({
-      lane: this,
-      offset: record.offset,
-      timestamp: record.timestamp,
-      outputs,
-      deadLetter,
-      alone,
-    });
+    this.head++;
+    this.#bytes -= record.value?.length ?? 0;
+    const { offset, timestamp } = record;
+    this.context.complete({ lane: this, offset, timestamp, outputs, deadLetter, alone });
   }
 
-  #failed(record: InputRecord, thrown: unknown, attempt: number): boolean {
-    const { observer, retry } = this.#context;
-    const error = toError(thrown);
-    const held = this.#failing?.offset === record.offset ? this.#failing.held : null;
-    if (attempt >= retry.attempts || !isRetriable(error) || held !== null) {
-      return this.#giveUp(record, error, attempt);
-    }
-    const delayMs = retryDelay(retry, attempt);
-    const notBefore = performance.now() + delayMs;
-    this.#failing = { offset: record.offset, attempt: attempt + 1, notBefore, held: null };
-    observer.retried({ ...this.#place(record), attempt, error, delayMs });
-    this.#wait(notBefore);
-    return false;
+  /** Lets go of the records that are done with; returns by how many the others moved up in the queue. */
+  protected compact(): number {
+    const { head } = this;
+    if (head < this.queue.length && head < COMPACT) return 0;
+    this.queue = this.queue.slice(head);
+    this.head = 0;
+    return head;
   }
 
-  #giveUp(record: InputRecord, error: Error, attempts: number): boolean {
-    const { observer, verdicts } = this.#context;
-    const letter = this.#context.deadLetter(record, error, attempts);
-    if (!letter) return this.#hold(record, error, attempts, `${error.message} (no deadLetter topic is configured)`);
+  /** The dead letter of a record that no further try can help, or why there can be none. */
+  protected letterFor(record: InputRecord, error: Error, attempts: number): Letter | { held: string } {
+    const { observer, verdicts } = this.context;
+    const letter = this.context.deadLetter(record, error, attempts);
+    if (!letter) return { held: `${error.message} (no deadLetter topic is configured)` };
     const size = wireSize(letter);
-    if (size > this.#context.maxRecordBytes()) {
-      const reason = `its dead letter of ${size} bytes is larger than message.max.bytes of the producer`;
-      return this.#hold(record, error, attempts, `${error.message}; ${reason}`);
+    if (size > this.context.maxRecordBytes()) {
+      return {
+        held: `${error.message}; its dead letter of ${size} bytes is larger than message.max.bytes of the producer`,
+      };
     }
     verdicts.set(this, record.offset, { error, attempts });
-    observer.deadLettered({ ...this.#place(record), attempt: attempts, error });
-    this.#complete(record, [letter], errorType(error));
-    return true;
+    observer.deadLettered({ ...this.place(record), attempt: attempts, error });
+    return { letter, type: errorType(error) };
   }
 
-  #hold(record: InputRecord, error: Error, attempt: number, reason: string): boolean {
-    if (this.#context.stopsOnError) {
-      this.#context.stop(new RecordRejected(reason, { cause: error }), record);
-      this.#state = 'waiting';
-      return false;
-    }
-    this.hold(record.offset, error, attempt, reason);
-    return false;
+  /** Returns whether the process stops for it. */
+  protected stops(record: InputRecord, error: Error, reason: string): boolean {
+    if (!this.context.stopsOnError) return false;
+    this.context.stop(new RecordRejected(reason, { cause: error }), record);
+    this.state = 'waiting';
+    return true;
   }
 
   /** Keeps the lane from going on past `offset`; it is tried again every `retry.maxDelay`. */
   hold(offset: number, error: Error, attempt: number, reason: string): void {
-    const { observer, retry } = this.#context;
+    const { observer, retry } = this.context;
     const notBefore = performance.now() + Math.max(retry.maxDelayMs, 100);
-    const known = this.#failing?.offset === offset && this.#failing.held !== null;
-    this.#failing = { offset, attempt, notBefore, held: `offset ${offset}: ${reason}` };
+    const known = this.failing?.offset === offset && this.failing.held !== null;
+    this.failing = { offset, attempt, notBefore, held: `offset ${offset}: ${reason}` };
     if (!known) observer.held({ topic: this.topic, partition: this.partition, offset, attempt, error });
-    this.#wait(notBefore);
+    this.wait(notBefore);
   }
 
-  #place(record: InputRecord) {
+  protected place(record: InputRecord) {
     return { topic: this.topic, partition: this.partition, offset: record.offset };
   }
 
-  #wait(until: number): void {
-    this.#state = 'waiting';
+  protected wait(until: number): void {
+    this.state = 'waiting';
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = setTimeout(
       () => {
         this.#timer = null;
-        this.#state = 'idle';
-        this.#context.wake();
+        this.state = 'idle';
+        this.context.wake();
       },
       Math.max(0, until - performance.now()),
     );
@@ -308,34 +208,44 @@ export class Lane implements TopicPartition {
     this.committed = offset;
     this.pinned = true;
     if (records === 0) return;
-    const failing = this.#failing;
+    const { failing } = this;
     if (!failing || failing.offset >= offset) return;
-    this.#failing = null;
-    if (failing.held !== null) this.#context.observer.released({ topic: this.topic, partition: this.partition });
+    this.failing = null;
+    if (failing.held !== null) this.context.observer.released({ topic: this.topic, partition: this.partition });
   }
 
   /** Forgets what was read; reading goes on at `offset`. */
   rewind(offset: number): void {
-    this.#drop();
-    this.#state = 'idle';
+    this.drop();
+    this.state = 'idle';
     this.committed = offset;
     this.lastRead = -1;
-    const failing = this.#failing;
-    if (failing && failing.held !== null && performance.now() < failing.notBefore) this.#wait(failing.notBefore);
+    const { failing } = this;
+    if (failing && failing.held !== null && performance.now() < failing.notBefore) this.wait(failing.notBefore);
   }
 
   /** The partition is no longer ours. */
   close(): void {
-    this.#drop();
-    this.#state = 'closed';
+    this.drop();
+    this.state = 'closed';
   }
 
-  #drop(): void {
-    this.#epoch++;
-    this.#queue = [];
-    this.#head = 0;
+  /** Begins nothing more; resolves when what was begun outside of Kafka has ended, which may be never. */
+  async quiet(): Promise<void> {
+    // Nothing outside of Kafka.
+  }
+
+  protected drop(): void {
+    this.epoch++;
+    this.queue = [];
+    this.head = 0;
     this.#bytes = 0;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
   }
+}
+
+export interface Letter {
+  readonly letter: OutputRecord;
+  readonly type: string;
 }

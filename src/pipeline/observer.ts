@@ -43,14 +43,16 @@ export interface Observer {
   retried(failure: Failure & { delayMs: number }): void;
   /** A record was given up; its dead letter is in the open transaction. */
   deadLettered(failure: Failure): void;
-  /** A partition can not go on: its record failed for good and no dead letter can be written. */
+  /** A target outside of Kafka has confirmed a batch: so many records by what became of them. */
+  applied(outcomes: Readonly<Record<'applied' | 'repeat' | 'stale', number>>, durationMs: number): void;
+  /** A partition can not go on: its record fails, and is not or can not be dead-lettered. */
   held(failure: Failure): void;
   released(partition: TopicPartition): void;
   committed(commit: Committed): void;
   aborted(reason: AbortReason, error: Error | null): void;
   recycled(reason: RecycleReason, error: Error | null): void;
-  /** The client's own complaints (a broker is down, authentication failed, …); repeats are the receiver's to thin out. */
-  clientError(client: 'consumer' | 'producer', error: Error): void;
+  /** Complaints of the clients and of an effect's target (it can't be reached, …); repeats are the receiver's to thin out. */
+  clientError(client: 'consumer' | 'producer' | 'target', error: Error): void;
 }
 
 export interface PartitionStatus extends TopicPartition {

@@ -1,33 +1,39 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PipelineConfig } from '../config/compiled.ts';
+import type { FlowConfig } from '../config/compiled.ts';
 import { Assignment } from './assignment.ts';
 import { TransactionCycle } from './cycle.ts';
 import { PipelineFailed } from './errors.ts';
 import type { Culprit } from './isolation.ts';
-import type { LaneContext } from './lane.ts';
+import type { CreateLane, LaneContext } from './lane.ts';
 import type { Observer, PipelineStatus } from './observer.ts';
-import {
-  ClientError,
-  type Consumer,
-  type InputRecord,
-  type Producer,
-  type RecordTransform,
-  type TopicPartition,
-} from './ports.ts';
+import { ClientError, type Consumer, type InputRecord, type Producer, type TopicPartition } from './ports.ts';
 import { type Rebalance, Rebalances } from './rebalances.ts';
 import { partitionStatuses, unreadyReasons } from './status.ts';
 import { Verdicts } from './verdicts.ts';
 import { TransactionWriter } from './writer.ts';
 
 export interface ProcessorOptions {
-  config: PipelineConfig;
+  config: FlowConfig;
   consumer: Consumer;
   createProducer: (batchBytes: number) => Producer;
-  transform: RecordTransform;
+  createLane: CreateLane;
+  /** What is outside of Kafka, for an effect. */
+  target?: Target;
   deadLetter: LaneContext['deadLetter'];
   observer: Observer;
   /** Begins the `millrace-attempt` header where the configuration asks for one. */
   instance: string;
+}
+
+/** A database or a service that an effect is applied to. */
+export interface Target {
+  /** Resolves when it can be used; waits for it as long as it takes, or until `signal` aborts. @throws PipelineFailed */
+  open(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+  /** Why it can't be used yet, or null. */
+  readonly unready: string | null;
+  /** How long to wait for what is under way there before partitions are given up. */
+  readonly patienceMs: number;
 }
 
 const POLL_RECORDS = 1_000;
@@ -91,13 +97,12 @@ export class Processor {
       wake,
       signal,
     });
-    this.#assignment = new Assignment(consumer, this.#laneContext(wake), config.input.startAt);
+    this.#assignment = new Assignment(consumer, options.createLane, this.#laneContext(wake), config.input.startAt);
   }
 
   #laneContext(wake: () => void): LaneContext {
-    const { config, transform, observer, deadLetter } = this.#options;
+    const { config, observer, deadLetter } = this.#options;
     return {
-      transform,
       retry: config.retry,
       observer,
       verdicts: this.#verdicts,
@@ -121,6 +126,7 @@ export class Processor {
     const { consumer } = this.#options;
     const { signal } = this.#forced;
     try {
+      await this.#options.target?.open(signal);
       await this.#writer.open();
       this.#cycle.start();
       await consumer.start(this.#rebalances, signal);
@@ -135,7 +141,8 @@ export class Processor {
       await this.#close(this.#writer.abandon());
       if (this.#state === 'stopped') return;
       if (!(error instanceof ClientError)) throw error;
-      throw new PipelineFailed(`pipeline ${this.#options.config.name}: ${error.message}`, { cause: error });
+      const { kind, name } = this.#options.config;
+      throw new PipelineFailed(`${kind} ${name}: ${error.message}`, { cause: error });
     } finally {
       this.#cycle.stop();
     }
@@ -243,6 +250,7 @@ export class Processor {
     }
     // 1. revoked  2. unassigned, rejoined  3. offsets sent: they would carry the new generation and not be fenced.
     // Hence the transaction ends here, before the answer.
+    if (rebalance.kind === 'revoked') await this.#quiet(partitions);
     await this.#cycle.end(rebalance.kind === 'lost');
     this.#assignment.close(partitions);
     this.#cycle.dropClosed(new Set(this.#assignment.lanes));
@@ -251,7 +259,19 @@ export class Processor {
     rebalance.answer();
   }
 
+  /** Lets what is under way outside of Kafka end, so that it can be committed. */
+  async #quiet(partitions: readonly TopicPartition[]): Promise<void> {
+    const { target } = this.#options;
+    if (!target) return;
+    const given = this.#assignment.lanes.filter((lane) =>
+      partitions.some(({ topic, partition }) => lane.topic === topic && lane.partition === partition),
+    );
+    const quiet = Promise.all(given.map((lane) => lane.quiet()));
+    await Promise.race([quiet, delay(target.patienceMs, undefined, { ref: false })]);
+  }
+
   async #drain(): Promise<void> {
+    await this.#quiet(this.#assignment.lanes);
     if (!this.#cycle.mustRewind) await this.#cycle.end(false);
     if (this.#cycle.failure) throw this.#cycle.failure;
     this.#rebalances.close();
@@ -260,7 +280,8 @@ export class Processor {
 
   /** A call into the client that hangs is not waited for longer than is polite. */
   async #close(writer: Promise<void>): Promise<void> {
-    const closed = Promise.allSettled([this.#options.consumer.close(), writer]).then(() => {
+    const { consumer, target } = this.#options;
+    const closed = Promise.allSettled([consumer.close(), writer, target?.close()]).then(() => {
       this.#closed = true;
     });
     await Promise.race([closed, delay(CLOSE_MS)]);
@@ -272,7 +293,7 @@ export class Processor {
   }
 
   status(): PipelineStatus {
-    const { config, consumer } = this.#options;
+    const { config, consumer, target } = this.#options;
     const partitions = partitionStatuses(this.#assignment.lanes, consumer);
     const now = performance.now();
     if (partitions.every(({ lag }) => lag === 0)) this.#cycle.lastCommit = now;
@@ -287,6 +308,7 @@ export class Processor {
             commitIntervalMs: config.transaction.commitIntervalMs,
           })
         : [`is ${this.#state}`];
+    if (target?.unready != null) reasons.push(target.unready);
     return { pipeline: config.name, state: this.#state, ready: reasons.length === 0, reasons, partitions };
   }
 }

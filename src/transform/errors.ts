@@ -5,7 +5,7 @@ import { isPoisonRecord } from './poison-record.ts';
 const MAX_TYPE_LENGTH = 64;
 
 /** The record, or what the transform made of it, is at fault: the same input fails the same way again. */
-abstract class RecordError extends Error {}
+export abstract class RecordError extends Error {}
 
 /** The input's bytes are not what the configuration says they are. */
 export class DecodeError extends RecordError {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import * as millrace from '../../../src/index.ts';
-import { loadTransform, TransformError } from '../../../src/transform/load-transform.ts';
+import { ModuleError } from '../../../src/transform/load-module.ts';
+import { loadTransform } from '../../../src/transform/load-transform.ts';
 import { compiled, errorOf, outputsOf, record } from './compiled.ts';
 
 // Outside of the repository, so that no node_modules is found from there.
@@ -28,7 +29,7 @@ const load = (files: Record<string, string>) => loadTransform(write(files), { mi
 async function refusal(files: Record<string, string>): Promise<{ message: string; path: string }> {
   const path = write(files);
   const error: unknown = await loadTransform(path, { millrace }).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(TransformError);
+  expect(error).toBeInstanceOf(ModuleError);
   return { message: (error as Error).message, path };
 }
 

@@ -1,0 +1,142 @@
+import { isRetriable, toError } from '../transform/errors.ts';
+import { RecordTooLarge, TransformTooSlow } from './errors.ts';
+import { Lane, type LaneContext, type LaneStart } from './lane.ts';
+import type { InputRecord, OutputRecord, RecordTransform } from './ports.ts';
+import { retryDelay } from './retry.ts';
+import { wireSize } from './size.ts';
+
+/**
+ * A pipeline's lane: one record at a time through the transform.
+ *
+ *                 ┌────────── result ──────────┐
+ *                 ▼                            │
+ *   record ──▶  idle ──── returns a promise ─▶ running
+ *                 │ ▲                            │
+ *          throws │ │ time is up                 │ rejects
+ *                 ▼ │                            │
+ *               waiting ◀────────────────────────┘
+ *
+ * `waiting` is also where a held lane stays between its tries: its record failed for good and no dead letter can be
+ * written. A rewind or the end of the assignment leads out of every state; a promise that settles later finds
+ * another epoch and is dropped.
+ */
+export class TransformLane extends Lane {
+  readonly #transform: RecordTransform;
+
+  constructor(start: LaneStart, context: LaneContext, transform: RecordTransform) {
+    super(start, context);
+    this.#transform = transform;
+  }
+
+  pump(): void {
+    if (this.state !== 'idle') return;
+    if (this.head > 0) this.compact();
+    const { queue } = this;
+    while (this.head < queue.length && this.context.hasRoom()) {
+      const record = queue[this.head];
+      if (!record || !this.#step(record)) return;
+    }
+  }
+
+  /** Returns whether the next record may be taken. */
+  #step(record: InputRecord): boolean {
+    const { context, failing } = this;
+    let attempt = 1;
+    if (failing?.offset === record.offset) {
+      if (performance.now() < failing.notBefore) {
+        this.wait(failing.notBefore);
+        return false;
+      }
+      attempt = failing.attempt;
+    }
+    const verdict = context.verdicts.get(this, record.offset);
+    if (verdict) return this.#giveUp(record, verdict.error, verdict.attempts);
+    const started = performance.now();
+    let result: readonly OutputRecord[] | Promise<readonly OutputRecord[]>;
+    try {
+      result = this.#transform(record, attempt);
+    } catch (thrown) {
+      this.#ran(record, started);
+      return this.#failed(record, thrown, attempt);
+    }
+    if (!(result instanceof Promise)) {
+      this.#ran(record, started);
+      return this.#finish(record, result, attempt);
+    }
+    this.state = 'running';
+    const { epoch } = this;
+    const ended = (next: () => void) => {
+      if (epoch !== this.epoch) return; // rewound or given up meanwhile: the record comes again, here or elsewhere
+      this.state = 'idle';
+      context.observer.transformed(performance.now() - started);
+      next();
+      this.pump();
+      context.wake();
+    };
+    result.then(
+      (outputs) => {
+        ended(() => this.#finish(record, outputs, attempt));
+      },
+      (thrown: unknown) => {
+        ended(() => this.#failed(record, thrown, attempt));
+      },
+    );
+    return false;
+  }
+
+  /**
+   * After the transform gave the event loop back. One that keeps it longer than the group waits makes the group take
+   * the partition away, and the next owner runs into the same: the tries are counted here, across assignments.
+   */
+  #ran(record: InputRecord, started: number): void {
+    const { observer, verdicts, maxPollIntervalMs, retry } = this.context;
+    const durationMs = performance.now() - started;
+    observer.transformed(durationMs);
+    if (durationMs < maxPollIntervalMs) return;
+    const attempts = verdicts.strike(this, record.offset);
+    if (attempts < retry.attempts) return;
+    const seconds = (durationMs / 1000).toFixed(1);
+    const message =
+      `the transform kept the event loop busy for ${seconds} s, longer than consumer.maxPollInterval allows, ` +
+      `${attempts} times: make it asynchronous or faster, or raise consumer.maxPollInterval`;
+    verdicts.set(this, record.offset, { error: new TransformTooSlow(message), attempts });
+  }
+
+  #finish(record: InputRecord, outputs: readonly OutputRecord[], attempt: number): boolean {
+    const limit = this.context.maxRecordBytes();
+    for (const output of outputs) {
+      const size = (output.value?.length ?? 0) + (output.key?.length ?? 0) + 1_000 < limit ? 0 : wireSize(output);
+      if (size > limit) {
+        const message = `an output of ${size} bytes for topic ${output.topic} is larger than message.max.bytes (${limit}) of the producer`;
+        return this.#giveUp(record, new RecordTooLarge(message), attempt);
+      }
+    }
+    this.complete(record, outputs, null);
+    return true;
+  }
+
+  #failed(record: InputRecord, thrown: unknown, attempt: number): boolean {
+    const { observer, retry } = this.context;
+    const error = toError(thrown);
+    const held = this.failing?.offset === record.offset ? this.failing.held : null;
+    if (attempt >= retry.attempts || !isRetriable(error) || held !== null) {
+      return this.#giveUp(record, error, attempt);
+    }
+    const delayMs = retryDelay(retry, attempt);
+    const notBefore = performance.now() + delayMs;
+    this.failing = { offset: record.offset, attempt: attempt + 1, notBefore, held: null };
+    observer.retried({ ...this.place(record), attempt, error, delayMs });
+    this.wait(notBefore);
+    return false;
+  }
+
+  #giveUp(record: InputRecord, error: Error, attempts: number): boolean {
+    const given = this.letterFor(record, error, attempts);
+    if ('letter' in given) {
+      this.complete(record, [given.letter], given.type);
+      return true;
+    }
+    if (!this.stops(record, error, given.held)) this.hold(record.offset, error, attempts, given.held);
+    return false;
+  }
+}
