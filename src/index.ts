@@ -10,3 +10,6 @@ export {
 } from './transform/define-transform.ts';
 export { PoisonRecord } from './transform/poison-record.ts';
 export { type HeadersInit, type HeaderValue, RecordHeaders } from './transform/record-headers.ts';
+export { defineEffect, type Effect, type EffectEvent, type EffectOutcome } from './effects/define-effect.ts';
+export { type Applied, EffectFailure } from './effects/adapter.ts';
+export type { DatabaseTransaction, PostgresEffect } from './effects/postgres/effect.ts';

@@ -4,8 +4,11 @@ import { loadConfig } from './config/load.ts';
 import { ConfigError } from './config/problem.ts';
 import { configSchema } from './config/schema.ts';
 import { createLogger } from './observability/logger.ts';
+import { EffectFailure } from './effects/adapter.ts';
 import { HttpListenError } from './observability/http.ts';
-import { loadPipeline, run } from './run.ts';
+import { loadEffect, loadPipeline, TargetError } from './load-flow.ts';
+import { migrateEffects } from './migrate-effects.ts';
+import { run } from './run.ts';
 import { SchemaError } from './serde/avro.ts';
 import { ModuleError } from './transform/load-module.ts';
 
@@ -24,29 +27,40 @@ const program = new Command('millrace')
 
 program
   .command('run')
-  .description('run the pipelines of a configuration file until stopped')
+  .description('run the pipelines and effects of a configuration file until stopped')
   .argument('<file>', 'the configuration, in YAML')
   .option('-p, --pipeline <name...>', 'run only these pipelines')
-  .action(async (file: string, { pipeline = [] }: { pipeline?: string[] }) => {
+  .option('-e, --effect <name...>', 'run only these effects')
+  .action(async (file: string, { pipeline = [], effect = [] }: { pipeline?: string[]; effect?: string[] }) => {
     const config = loadConfig(file);
-    const unknown = pipeline.filter((name) => !config.pipelines.some((known) => known.name === name));
-    if (unknown.length > 0) {
-      const known = config.pipelines.map(({ name }) => name).join(', ');
-      program.error(`error: ${file} has no pipeline ${unknown.join(', ')}; it has ${known}`, { exitCode: UNUSABLE });
-    }
-    process.exit(await run(config, pipeline, version));
+    checkNames(file, 'pipeline', pipeline, config.pipelines);
+    checkNames(file, 'effect', effect, config.effects);
+    process.exit(await run(config, [...pipeline, ...effect], version));
   });
 
 program
   .command('check')
-  .description('check a configuration file with its transforms and schemas; asks no broker')
+  .description('check a configuration file with its modules and schemas; asks no broker and no database')
   .argument('<file>', 'the configuration, in YAML')
   .action(async (file: string) => {
     const config = loadConfig(file);
     const logger = createLogger({ ...config, log: { level: 'error', format: 'auto' } });
     for (const pipeline of config.pipelines) await loadPipeline(pipeline, logger);
-    const pipelines = config.pipelines.map(({ name }) => name).join(', ');
-    process.stdout.write(`${file}: valid (${config.pipelines.length === 1 ? 'pipeline' : 'pipelines'} ${pipelines})\n`);
+    for (const effect of config.effects) await loadEffect(effect, config.secrets, logger);
+    const found = [...counted('pipeline', config.pipelines), ...counted('effect', config.effects)].join('; ');
+    process.stdout.write(`${file}: valid (${found})\n`);
+  });
+
+program
+  .command('effects')
+  .description('what the targets of effects need')
+  .command('migrate')
+  .description('create the tables that effects need in their databases; what is there is left as it is')
+  .argument('<file>', 'the configuration, in YAML')
+  .action(async (file: string) => {
+    const config = loadConfig(file);
+    const logger = createLogger({ ...config, log: { level: 'error', format: 'auto' } });
+    for (const line of await migrateEffects(config, logger)) process.stdout.write(`${line}\n`);
   });
 
 program
@@ -56,13 +70,31 @@ program
     process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
   });
 
+interface Named {
+  readonly name: string;
+}
+
+function checkNames(file: string, noun: string, wanted: readonly string[], known: readonly Named[]): void {
+  const unknown = wanted.filter((name) => !known.some((each) => each.name === name));
+  if (unknown.length === 0) return;
+  const has = known.length === 0 ? `no ${noun}` : known.map(({ name }) => name).join(', ');
+  program.error(`error: ${file} has no ${noun} ${unknown.join(', ')}; it has ${has}`, { exitCode: UNUSABLE });
+}
+
+function counted(noun: string, found: readonly Named[]): string[] {
+  if (found.length === 0) return [];
+  return [`${noun}${found.length === 1 ? '' : 's'} ${found.map(({ name }) => name).join(', ')}`];
+}
+
 try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exit(error.exitCode === 0 ? 0 : UNUSABLE);
   }
-  const isUsers = [ConfigError, ModuleError, SchemaError, HttpListenError].some((type) => error instanceof type);
+  const isUsers = [ConfigError, ModuleError, TargetError, EffectFailure, SchemaError, HttpListenError].some(
+    (type) => error instanceof type,
+  );
   const known = error instanceof Error ? error : new Error(String(error));
   const text = isUsers ? known.message : (known.stack ?? known.message);
   process.stderr.write(`${text}\n`);

@@ -1,94 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CompiledConfig, PipelineConfig } from './config/compiled.ts';
-import { createDeadLetters } from './dead-letters/dead-letter.ts';
-import { KafkaInput } from './kafka/consumer.ts';
-import { TransactionalProducer } from './kafka/producer.ts';
-import { missingTopics } from './kafka/topics.ts';
-import * as millrace from './index.ts';
-import { combineObservers } from './observability/combine-observers.ts';
+import type { CompiledConfig } from './config/compiled.ts';
+import { createEffect, createPipeline } from './create-processor.ts';
 import { serveHttp } from './observability/http.ts';
-import { logFacts } from './observability/log-facts.ts';
-import { createLogger, type Logger } from './observability/logger.ts';
-import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createLogger } from './observability/logger.ts';
+import { createMetrics } from './observability/metrics.ts';
 import { redactSecrets } from './observability/redact.ts';
 import { PipelineFailed } from './pipeline/errors.ts';
-import { Processor } from './pipeline/processor.ts';
-import { createPipelineSerdes } from './serde/create-serde.ts';
-import { compileTransform } from './transform/compile-transform.ts';
-import { loadTransform } from './transform/load-transform.ts';
+import type { Processor } from './pipeline/processor.ts';
 
 /** How long the HTTP endpoints may take to close. */
 const HTTP_CLOSE_MS = 1_000;
 
-/** Everything of a pipeline that can be wrong before a broker is asked: its transform and its schemas. */
-export async function loadPipeline(config: PipelineConfig, logger: Logger) {
-  const { input, outputs } = createPipelineSerdes(config);
-  const transform = await loadTransform(config.transformPath, { millrace });
-  return compileTransform({ transform, input, outputs, logger });
-}
-
-async function createProcessor(
-  { application, instance, bootstrapServers, secrets }: CompiledConfig,
-  config: PipelineConfig,
-  metrics: Metrics,
-  parent: Logger,
-): Promise<Processor> {
-  const logger = parent.child({ pipeline: config.name });
-  const observer = combineObservers(metrics.observer(config), logFacts(logger));
-  const transform = await loadPipeline(config, logger);
-  const common = { bootstrapServers, clientId: `${application}.${config.name}.${instance}` };
-  const topics = [
-    ...config.input.topics,
-    ...config.outputs.map(({ topic }) => topic),
-    ...(config.deadLetter ? [config.deadLetter.topic] : []),
-  ];
-  const consumer = new KafkaInput({
-    ...common,
-    groupId: config.groupId,
-    topics: config.input.topics,
-    ...config.group,
-    properties: config.consumerProperties,
-    report: (error) => {
-      observer.clientError('consumer', error);
-    },
-  });
-  const createProducer = (batchBytes: number) =>
-    new TransactionalProducer({
-      ...common,
-      transactionalId: config.transactionalId,
-      transactionTimeoutMs: config.transaction.timeoutMs,
-      batchBytes,
-      properties: config.producerProperties,
-      report: (error) => {
-        observer.clientError('producer', error);
-      },
-      checkTopics: (metadata) => {
-        const missing = missingTopics(metadata, topics);
-        if (missing.length === 0) return;
-        throw new PipelineFailed(
-          `pipeline ${config.name}: ${missing.length === 1 ? 'topic' : 'topics'} ${missing.join(', ')} ` +
-            `not found at ${bootstrapServers}: create ${missing.length === 1 ? 'it' : 'them'}, or mend the name in the configuration`,
-        );
-      },
-    });
-  const deadLetter = config.deadLetter
-    ? createDeadLetters({ ...config.deadLetter, pipeline: config.name, redact: redactSecrets(secrets) })
-    : () => null;
-  return new Processor({ config, consumer, createProducer, transform, deadLetter, observer, instance });
-}
-
-/** Runs the pipelines until a signal or a failure; returns the exit code. */
+/** Runs the pipelines and effects until a signal or a failure; returns the exit code. */
 export async function run(config: CompiledConfig, names: readonly string[], version: string): Promise<number> {
   const logger = createLogger(config);
   const processors: Processor[] = [];
   const statuses = () => processors.map((processor) => processor.status());
   const metrics = createMetrics(version, statuses);
-  for (const pipeline of config.pipelines.filter(({ name }) => names.length === 0 || names.includes(name))) {
-    processors.push(await createProcessor(config, pipeline, metrics, logger));
-  }
+  const around = { config, metrics, logger };
+  const isWanted = ({ name }: { readonly name: string }) => names.length === 0 || names.includes(name);
+  for (const pipeline of config.pipelines.filter(isWanted)) processors.push(await createPipeline(pipeline, around));
+  for (const effect of config.effects.filter(isWanted)) processors.push(await createEffect(effect, around));
   const redact = redactSecrets(config.secrets);
   const http = await serveHttp(config.http, { metrics: () => metrics.registry.metrics(), statuses, redact }, logger);
-  logger.info({ version, http: http.port, pipelines: processors.map((p) => p.status().pipeline) }, 'millrace starts');
+  const namesOf = (flows: CompiledConfig['pipelines'] | CompiledConfig['effects']) =>
+    flows.filter(isWanted).map(({ name }) => name);
+  const what = { pipelines: namesOf(config.pipelines), effects: namesOf(config.effects) };
+  logger.info({ version, http: http.port, ...what }, 'millrace starts');
 
   const { graceMs } = config.shutdown;
   const stop = (why: string) => {

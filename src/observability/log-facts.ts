@@ -67,7 +67,12 @@ export function logFacts(logger: Logger, now?: () => number): Partial<Observer> 
       ),
     clientError: (client, err) =>
       // Its stack is ours and says nothing; its message says what and where.
-      thinned('warn', `client ${client} ${errorCode(err)}`, { client }, client === 'target' ? `target: ${err.message}` : `Kafka client: ${err.message}`),
+      thinned(
+        'warn',
+        `client ${client} ${errorCode(err)}`,
+        { client },
+        client === 'target' ? `target: ${err.message}` : `Kafka client: ${err.message}`,
+      ),
   };
 }
 

@@ -33,6 +33,18 @@ export const METRICS = {
     labels: ['pipeline'],
     help: 'Records for which the transform returned nothing, in committed transactions.',
   },
+  effects: {
+    type: 'counter',
+    name: 'millrace_effects_total',
+    labels: ['pipeline', 'outcome'],
+    help: 'Records whose effect the target has confirmed, by outcome: a record that is read again counts again.',
+  },
+  effectDuration: {
+    type: 'histogram',
+    name: 'millrace_effect_duration_seconds',
+    labels: ['pipeline'],
+    help: 'Time a target took to confirm a batch, or a single record where it takes them one by one.',
+  },
   retried: {
     type: 'counter',
     name: 'millrace_records_retried_total',
@@ -85,7 +97,7 @@ export const METRICS = {
     type: 'gauge',
     name: 'millrace_held_partitions',
     labels: ['pipeline'],
-    help: 'Partitions that can not go on: a record failed for good and no dead letter can be written.',
+    help: 'Partitions that can not go on: a record fails, and is not or can not be dead-lettered.',
   },
   ready: {
     type: 'gauge',
@@ -109,7 +121,7 @@ export const METRICS = {
     type: 'counter',
     name: 'millrace_client_errors_total',
     labels: ['pipeline', 'client'],
-    help: 'Errors the Kafka client reported by itself, such as a broker that is down.',
+    help: 'Errors that the Kafka client reported by itself, such as a broker that is down; with `client="target"`, times that an effect could not open its target.',
   },
   build: {
     type: 'gauge',
@@ -136,6 +148,12 @@ export const RECYCLE_REASONS: Readonly<Record<RecycleReason, string>> = {
   fatal: 'the producer reported that it can not go on',
   rejected: 'the broker refused a record',
 };
+
+export const EFFECT_OUTCOMES = {
+  applied: 'it was done now',
+  repeat: 'the target shows that it was done before',
+  stale: 'the target holds something newer',
+} as const;
 
 export const REBALANCE_EVENTS = {
   assigned: 'partitions were gained',

@@ -1,4 +1,11 @@
-import { ABORT_REASONS, METRICS, REBALANCE_EVENTS, RECYCLE_REASONS, type MetricSpec } from './metric-specs.ts';
+import {
+  ABORT_REASONS,
+  EFFECT_OUTCOMES,
+  METRICS,
+  REBALANCE_EVENTS,
+  RECYCLE_REASONS,
+  type MetricSpec,
+} from './metric-specs.ts';
 
 const ALERTS: readonly { when: string; expression: string; then: string }[] = [
   {
@@ -9,7 +16,7 @@ const ALERTS: readonly { when: string; expression: string; then: string }[] = [
   {
     when: 'a partition is held',
     expression: `sum by (pipeline) (${METRICS.held.name}) > 0`,
-    then: '`/status` names the partition and the error; configure a dead-letter topic, or mend the record or the transform',
+    then: '`/status` names the partition and the error; configure a dead-letter topic, or mend the record, the transform or the target',
   },
   {
     when: 'records wait and nothing is committed',
@@ -56,6 +63,12 @@ Every label is bounded: topics and outputs come from the configuration, only ass
 error a pipeline meets the first ones get a series each, the rest share \`error="other"\`.
 
 ## Label values
+
+The label \`pipeline\` holds the name of a pipeline or of an effect: no two of them share one.
+
+| \`outcome\` of \`${METRICS.effects.name}\` | meaning |
+| --- | --- |
+${valueRows(EFFECT_OUTCOMES)}
 
 | \`event\` of \`${METRICS.rebalances.name}\` | meaning |
 | --- | --- |

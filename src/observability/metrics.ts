@@ -1,25 +1,33 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Aggregator } from 'prom-client';
-import type { PipelineConfig } from '../config/compiled.ts';
+import type { FlowConfig, OutputConfig } from '../config/compiled.ts';
 import type { Observer, PipelineStatus } from '../pipeline/observer.ts';
 import { BoundedLabel } from './bounded-label.ts';
 import { BulkHistogram } from './bulk-histogram.ts';
-import { ABORT_REASONS, METRICS, REBALANCE_EVENTS, RECYCLE_REASONS, type MetricSpec } from './metric-specs.ts';
+import {
+  ABORT_REASONS,
+  EFFECT_OUTCOMES,
+  METRICS,
+  REBALANCE_EVENTS,
+  RECYCLE_REASONS,
+  type MetricSpec,
+} from './metric-specs.ts';
 
 /** Upper bounds in seconds. A transform takes microseconds, or as long as the service it asks; commits take milliseconds. */
 const TRANSFORM_BUCKETS = [0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 const TRANSACTION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const EFFECT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LATENCY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 /** Error types a pipeline may have a series for. */
 const MAX_ERROR_TYPES = 30;
 
-/** What labels need to know of a pipeline. */
-type MeasuredPipeline = Pick<PipelineConfig, 'name' | 'input' | 'outputs'>;
+/** What labels need to know of a pipeline, or of an effect, which has no outputs. */
+type MeasuredFlow = Pick<FlowConfig, 'kind' | 'name' | 'input'> & { readonly outputs?: readonly OutputConfig[] };
 
 export interface Metrics {
   readonly registry: Registry;
-  /** The observer that counts one pipeline's facts; call it once a pipeline. */
-  observer(pipeline: MeasuredPipeline): Partial<Observer>;
+  /** The observer that counts the facts of one pipeline or effect; call it once for each. */
+  observer(flow: MeasuredFlow): Partial<Observer>;
 }
 
 /**
@@ -35,8 +43,10 @@ export function createMetrics(version: string, statuses: () => readonly Pipeline
     1,
   );
   collectDefaultMetrics({ register: registry });
-  return { registry, observer: (pipeline) => countFacts(instruments, pipeline) };
+  return { registry, observer: (flow) => countFacts(instruments, flow) };
 }
+
+const OUTCOMES = Object.keys(EFFECT_OUTCOMES) as (keyof typeof EFFECT_OUTCOMES)[];
 
 type Instruments = ReturnType<typeof createInstruments>;
 
@@ -49,6 +59,7 @@ function createInstruments(registry: Registry) {
     moved: counter(METRICS.moved),
     produced: counter(METRICS.produced),
     filtered: counter(METRICS.filtered),
+    effects: counter(METRICS.effects),
     retried: counter(METRICS.retried),
     deadLettered: counter(METRICS.deadLettered),
     transactions: counter(METRICS.transactions),
@@ -59,6 +70,12 @@ function createInstruments(registry: Registry) {
       ...METRICS.transactionDuration,
       labelNames: METRICS.transactionDuration.labels,
       buckets: TRANSACTION_BUCKETS,
+      registers,
+    }),
+    effectDuration: new Histogram({
+      ...METRICS.effectDuration,
+      labelNames: METRICS.effectDuration.labels,
+      buckets: EFFECT_BUCKETS,
       registers,
     }),
     transformDuration: new BulkHistogram({ ...METRICS.transformDuration, buckets: TRANSFORM_BUCKETS, registry }),
@@ -96,7 +113,7 @@ function registerGauges(registry: Registry, statuses: () => readonly PipelineSta
   gauge(METRICS.ready, 'min', (ready, status) => ready.set({ pipeline: status.pipeline }, status.ready ? 1 : 0));
 }
 
-function countFacts(instruments: Instruments, config: MeasuredPipeline): Partial<Observer> {
+function countFacts(instruments: Instruments, config: MeasuredFlow): Partial<Observer> {
   const pipeline = config.name;
   startAtZero(instruments, config);
   const transformDuration = instruments.transformDuration.labels({ pipeline });
@@ -109,6 +126,10 @@ function countFacts(instruments: Instruments, config: MeasuredPipeline): Partial
     lost: () => instruments.rebalances.inc({ pipeline, event: 'lost' }),
     consumed: (topic, records) => instruments.consumed.inc({ pipeline, topic }, records),
     transformed: (durationMs) => transformDuration.observe(durationMs / 1000),
+    applied(outcomes, durationMs) {
+      for (const outcome of OUTCOMES) instruments.effects.inc({ pipeline, outcome }, outcomes[outcome]);
+      instruments.effectDuration.observe({ pipeline }, durationMs / 1000);
+    },
     retried: () => instruments.retried.inc({ pipeline }),
     committed(commit) {
       for (const [topic, records] of commit.records) instruments.moved.inc({ pipeline, topic }, records);
@@ -116,7 +137,8 @@ function countFacts(instruments: Instruments, config: MeasuredPipeline): Partial
       for (const [type, records] of commit.deadLettered) {
         instruments.deadLettered.inc({ pipeline, error: errorTypes.of(type) }, records);
       }
-      instruments.filtered.inc({ pipeline }, commit.filtered);
+      // An effect's records have no outputs by nature.
+      if (config.kind === 'pipeline') instruments.filtered.inc({ pipeline }, commit.filtered);
       instruments.transactions.inc({ pipeline, outcome: 'committed' });
       instruments.transactionDuration.observe({ pipeline }, commit.durationMs / 1000);
       for (const timestamp of commit.timestamps) {
@@ -131,18 +153,20 @@ function countFacts(instruments: Instruments, config: MeasuredPipeline): Partial
 }
 
 /** Series exist from the start: to Prometheus, one that appears with its first event has not increased. */
-function startAtZero(instruments: Instruments, config: MeasuredPipeline): void {
+function startAtZero(instruments: Instruments, config: MeasuredFlow): void {
   const pipeline = config.name;
   for (const topic of config.input.topics) {
     instruments.consumed.inc({ pipeline, topic }, 0);
     instruments.moved.inc({ pipeline, topic }, 0);
   }
-  for (const output of config.outputs) instruments.produced.inc({ pipeline, output: output.name }, 0);
-  instruments.filtered.inc({ pipeline }, 0);
+  for (const output of config.outputs ?? []) instruments.produced.inc({ pipeline, output: output.name }, 0);
+  if (config.kind === 'pipeline') instruments.filtered.inc({ pipeline }, 0);
+  else for (const outcome of OUTCOMES) instruments.effects.inc({ pipeline, outcome }, 0);
   instruments.retried.inc({ pipeline }, 0);
   instruments.transactions.inc({ pipeline, outcome: 'committed' }, 0);
   for (const reason in ABORT_REASONS) instruments.transactions.inc({ pipeline, outcome: 'aborted', reason }, 0);
   for (const reason in RECYCLE_REASONS) instruments.recycled.inc({ pipeline, reason }, 0);
   for (const event in REBALANCE_EVENTS) instruments.rebalances.inc({ pipeline, event }, 0);
-  for (const client of ['consumer', 'producer']) instruments.clientErrors.inc({ pipeline, client }, 0);
+  for (const client of config.kind === 'effect' ? ['consumer', 'producer', 'target'] : ['consumer', 'producer'])
+    instruments.clientErrors.inc({ pipeline, client }, 0);
 }

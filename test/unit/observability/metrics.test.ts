@@ -21,6 +21,7 @@ function pipelineConfig(name: string) {
   const serde = { type: 'json' } as const;
   const output = (output: string) => ({ name: output, topic: `flights.${output}`, key: serde, value: serde });
   return {
+    kind: 'pipeline' as const,
     name,
     input: { topics: ['flights'], key: serde, value: serde, startAt: 'earliest' as const },
     outputs: [output('on-time'), output('delayed')],
