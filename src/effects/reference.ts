@@ -1,4 +1,5 @@
 import type { EffectRecord } from './adapter.ts';
+import { descend, parsePointer } from './path.ts';
 
 /** Where a value comes from in a record, such as `value.route.origin`. */
 export interface Reference {
@@ -21,7 +22,8 @@ const FACTS: Readonly<Record<string, (record: EffectRecord) => unknown>> = {
   offset: ({ source }) => source.offset,
 };
 
-const ALLOWED = 'key, value, value.<field>, value/<JSON pointer>, header.<name>, eventId, timestamp, topic, partition, offset';
+const ALLOWED =
+  'key, value, value.<field>, value/<JSON pointer>, header.<name>, eventId, timestamp, topic, partition, offset';
 
 /** Throws a `UnknownReference`. */
 export function parseReference(text: string): Reference {
@@ -51,24 +53,13 @@ function parsePath(text: string, rest: string): readonly string[] {
   if (rest === '') return [];
   if (rest.startsWith('/')) {
     if (/~(?![01])/.test(rest)) throw new UnknownReference(`"${text}": in a JSON pointer "~" is written ~0 and "/" ~1`);
-    return rest
-      .slice(1)
-      .split('/')
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    return parsePointer(rest);
   }
   const steps = rest.slice(1).split('.');
   if (!rest.startsWith('.') || steps.some((step) => !/^[\p{L}\p{N}_$-]+$/u.test(step))) {
-    throw new UnknownReference(`"${text}" is not a path; fields with other characters need a JSON pointer: value/<field>`);
+    throw new UnknownReference(
+      `"${text}" is not a path; fields with other characters need a JSON pointer: value/<field>`,
+    );
   }
   return steps;
-}
-
-/** Own fields only: `value.constructor` is not there unless the record has such a field. */
-function descend(from: unknown, path: readonly string[]): unknown {
-  let here = from;
-  for (const step of path) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined;
-    here = (here as Readonly<Record<string, unknown>>)[step];
-  }
-  return here;
 }
