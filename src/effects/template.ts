@@ -9,7 +9,7 @@ export function parseTemplate(text: string): Template {
   const parts: (string | Reference)[] = [];
   let literal = '';
   for (const [token] of text.matchAll(/\{\{|\}\}|\{[^{}]*\}|[^{}]+|[{}]/gs)) {
-    if (token === '{{' || token === '}}') literal += token[0];
+    if (token === '{{' || token === '}}') literal += token.slice(1);
     else if (token.length > 1 && token.startsWith('{')) {
       if (literal !== '') parts.push(literal);
       literal = '';

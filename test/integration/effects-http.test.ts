@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
-import type { EffectFailure } from '../../src/effects/adapter.ts';
 import type { HttpConfig } from '../../src/effects/http/config.ts';
 import { HttpAdapter } from '../../src/effects/http/http-adapter.ts';
 import { RecordHeaders } from '../../src/transform/record-headers.ts';
 import { createCertificates } from '../helpers/certificates.ts';
+import { failureOf, saying } from '../helpers/effect-failure.ts';
 import { effectRecord } from '../helpers/effect-record.ts';
 import { startStubService, type StubMode, type StubService } from '../helpers/stub-service.ts';
 
@@ -42,13 +42,6 @@ async function opened(given: Partial<HttpConfig> = {}): Promise<HttpAdapter> {
   const adapter = create(given);
   await adapter.open();
   return adapter;
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<EffectFailure> {
-  return promise.then(
-    () => expect.fail('it did not fail'),
-    (error: unknown) => error as EffectFailure,
-  );
 }
 
 const keys = () => service.requests.map(({ idempotencyKey }) => idempotencyKey);
@@ -92,7 +85,7 @@ describe('a request', () => {
     ['\ud800', 'Unicode'],
   ])('calls a record poison whose key %j would ask for something else', async (key, named) => {
     const failure = await failureOf((await opened()).apply([effectRecord({ key })]));
-    expect(failure).toMatchObject({ kind: 'poison', message: expect.stringContaining(named) });
+    expect(failure).toMatchObject({ kind: 'poison', message: saying(named) });
     expect(service.requests).toEqual([]);
   });
 
@@ -231,7 +224,7 @@ describe('an answer', () => {
   it('that redirects is not followed', async () => {
     service.next(answer(307, { location: 'https://elsewhere.example/' }));
     const failure = await failureOf((await opened()).apply([effectRecord()]));
-    expect(failure).toMatchObject({ kind: 'poison', message: expect.stringContaining('https://elsewhere.example/') });
+    expect(failure).toMatchObject({ kind: 'poison', message: saying('https://elsewhere.example/') });
     expect(service.requests).toHaveLength(1);
   });
 
@@ -248,7 +241,7 @@ describe('an answer', () => {
     await service.close();
     expect(await failureOf(adapter.apply([effectRecord()]))).toMatchObject({
       kind: 'transient',
-      message: expect.stringContaining('ECONNREFUSED'),
+      message: saying('ECONNREFUSED'),
     });
     service = await startStubService();
   });
@@ -297,7 +290,7 @@ describe('TLS', () => {
     const stranger = await failureOf((await opened({ url })).apply([effectRecord()]));
     expect(stranger).toMatchObject({
       kind: 'denied',
-      message: expect.stringContaining('effects.notify-desk.http.tls.ca'),
+      message: saying('effects.notify-desk.http.tls.ca'),
     });
     const nameless = await opened({ url, tls: { ...tls, certificatePath: null, keyPath: null }, timeoutMs: 2_000 });
     expect(await failureOf(nameless.apply([effectRecord()]))).toBeInstanceOf(Error);
@@ -308,7 +301,7 @@ describe('TLS', () => {
     const tls = { caPath: '/nowhere/ca.pem', certificatePath: null, keyPath: null };
     expect(await failureOf(create({ tls }).open())).toMatchObject({
       kind: 'denied',
-      message: expect.stringContaining('effects.notify-desk.http.tls.ca: can not read /nowhere/ca.pem: ENOENT'),
+      message: saying('effects.notify-desk.http.tls.ca: can not read /nowhere/ca.pem: ENOENT'),
     });
   });
 });

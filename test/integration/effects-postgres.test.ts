@@ -9,6 +9,7 @@ import { PostgresAdapter } from '../../src/effects/postgres/postgres-adapter.ts'
 import { PoisonRecord } from '../../src/transform/poison-record.ts';
 import { RecordHeaders } from '../../src/transform/record-headers.ts';
 import { startCuttingProxy } from '../helpers/cutting-proxy.ts';
+import { failureOf, saying } from '../helpers/effect-failure.ts';
 import { effectRecord } from '../helpers/effect-record.ts';
 import { startPostgres, withClient, type Postgres } from '../helpers/postgres.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -87,13 +88,6 @@ async function opened(write: PostgresWrite = processedEvents(), given: Given = {
 const delayOf = (flight: string, minutes: unknown, given: Partial<EffectRecord> = {}) =>
   effectRecord({ key: flight, value: { delay: minutes }, ...given });
 
-async function failureOf(promise: Promise<unknown>): Promise<EffectFailure> {
-  return promise.then(
-    () => expect.fail('it did not fail'),
-    (error: unknown) => error as EffectFailure,
-  );
-}
-
 describe('before the first record', () => {
   it('creates the table of processed events, however often and by how many at once', async () => {
     const adapter = create(processedEvents());
@@ -105,7 +99,7 @@ describe('before the first record', () => {
   it('names the command that creates the table where there is none', async () => {
     expect(await failureOf(create(processedEvents()).open())).toMatchObject({
       kind: 'denied',
-      message: expect.stringContaining('`millrace effects migrate`'),
+      message: saying('`millrace effects migrate`'),
     });
   });
 
@@ -117,7 +111,7 @@ describe('before the first record', () => {
     await query(`CREATE TABLE processed_events (topic text, partition int, "offset" bigint, ${columns})`);
     expect(await failureOf(create(processedEvents()).open())).toMatchObject({
       kind: 'denied',
-      message: expect.stringContaining('unique constraint on exactly (consumer, event_id)'),
+      message: saying('unique constraint on exactly (consumer, event_id)'),
     });
   });
 
@@ -244,7 +238,7 @@ describe('processed events', () => {
     const [good, bad] = [delayOf('B', 2), delayOf('A', 2)];
     await adapter.apply([delayOf('A', 1)]);
     const failure = await failureOf(adapter.apply([good, bad]));
-    expect(failure).toMatchObject({ kind: 'poison', message: expect.stringContaining('one_a_flight') });
+    expect(failure).toMatchObject({ kind: 'poison', message: saying('one_a_flight') });
     expect(failure.message).toContain('23505');
     expect(await stored()).toEqual([{ flight: 'A', minutes: 1 }]);
     // One by one, as it is done after that.
@@ -259,7 +253,7 @@ describe('processed events', () => {
     ['a number out of range', 1e15, '22003'],
   ])('calls %s poison', async (_, minutes, state) => {
     const failure = await failureOf((await opened()).apply([delayOf('A', minutes)]));
-    expect(failure).toMatchObject({ kind: 'poison', message: expect.stringContaining(state) });
+    expect(failure).toMatchObject({ kind: 'poison', message: saying(state) });
   });
 
   it('calls what is refused only at the COMMIT poison', async () => {
@@ -355,7 +349,7 @@ describe('what passes by itself', () => {
         { everyMs: 5 },
       );
       await other.query(`UPDATE delays SET minutes = 5 WHERE flight = 'A'; COMMIT`);
-      expect(await failure).toMatchObject({ kind: 'transient', message: expect.stringContaining('40P01') });
+      expect(await failure).toMatchObject({ kind: 'transient', message: saying('40P01') });
     });
     expect(await adapter.apply(batch)).toEqual(['applied', 'applied']);
     expect(await stored()).toEqual([
@@ -378,7 +372,7 @@ describe('what passes by itself', () => {
     const record = delayOf('A', 1);
     expect(await failureOf(adapter.apply([record]))).toMatchObject({
       kind: 'transient',
-      message: expect.stringContaining('40001'),
+      message: saying('40001'),
     });
     expect(await adapter.apply([record])).toEqual(['applied']);
     expect(await stored()).toContainEqual({ flight: 'A', minutes: 11 });
@@ -394,7 +388,7 @@ describe('what passes by itself', () => {
       await other.query('BEGIN; LOCK TABLE delays');
       expect(await failureOf(adapter.apply([record]))).toMatchObject({
         kind: 'transient',
-        message: expect.stringContaining(state),
+        message: saying(state),
       });
     });
     expect(await adapter.apply([record])).toEqual(['applied']);
@@ -408,7 +402,7 @@ describe('what passes by itself', () => {
     expect(await failureOf(adapter.apply(batch))).toMatchObject({ kind: 'transient' });
     expect(await failureOf(adapter.apply(batch))).toMatchObject({
       kind: 'transient',
-      message: expect.stringContaining('ECONNREFUSED'),
+      message: saying('ECONNREFUSED'),
     });
     await postgres.start();
     expect(await adapter.apply(batch)).toEqual(['applied']);
@@ -420,7 +414,7 @@ describe('what passes by itself', () => {
     postgres.freeze();
     expect(await failureOf(adapter.apply([delayOf('C', 1)]))).toMatchObject({
       kind: 'transient',
-      message: expect.stringContaining('no answer'),
+      message: saying('no answer'),
     });
     expect(await failureOf(adapter.apply([delayOf('C', 1)]))).toMatchObject({ kind: 'transient' });
     postgres.thaw();
@@ -468,13 +462,15 @@ describe('a module', () => {
     });
     expect(await failureOf(adapter.apply([delayOf('A', 1)]))).toMatchObject({
       kind: 'poison',
-      message: expect.stringContaining('rolled back'),
+      message: saying('rolled back'),
     });
   });
 
   it('that ends the transaction, or goes on after it, is told so', async () => {
     const ending = await opened(withModule, {
-      effect: async (_, transaction) => void (await transaction.query('COMMIT')),
+      effect: async (_, transaction) => {
+        await transaction.query('COMMIT');
+      },
     });
     expect(await failureOf(ending.apply([delayOf('A', 1)]))).toMatchObject({ kind: 'denied' });
 
@@ -487,7 +483,7 @@ describe('a module', () => {
     });
     await hasty.apply([delayOf('B', 1)]);
     committed.abort();
-    expect(await late).toMatchObject({ message: expect.stringContaining('has ended') });
+    expect(await late).toMatchObject({ message: saying('has ended') });
   });
 
   it('may do without processed events and say itself what it found', async () => {
@@ -517,12 +513,12 @@ describe('an upsert', () => {
 
   it('refuses a table without a unique index on exactly the key', async () => {
     const failure = await failureOf(create({ ...upsert, key: { minutes: 'value.delay' } }).open());
-    expect(failure).toMatchObject({ kind: 'denied', message: expect.stringContaining('exactly (minutes)') });
+    expect(failure).toMatchObject({ kind: 'denied', message: saying('exactly (minutes)') });
   });
 
   it('refuses a column that the table does not have', async () => {
     const failure = await failureOf(create({ ...upsert, columns: { minuts: 'value.delay' } }).open());
-    expect(failure).toMatchObject({ kind: 'denied', message: expect.stringContaining('minuts') });
+    expect(failure).toMatchObject({ kind: 'denied', message: saying('minuts') });
   });
 
   it('reads each value as the type of its column', async () => {
@@ -556,7 +552,8 @@ describe('an upsert', () => {
       { flight: 'C', minutes: 4, version: null },
     ]);
     const batch = [delayOf('E', 1), tombstone('E'), delayOf('A', 5)];
-    for (const _ of [1, 2]) await adapter.apply(batch);
+    await adapter.apply(batch);
+    await adapter.apply(batch);
     expect(await rows()).toEqual([
       { flight: 'A', minutes: 5, version: null },
       { flight: 'C', minutes: 4, version: null },

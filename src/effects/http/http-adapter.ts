@@ -48,6 +48,7 @@ export class HttpAdapter implements Adapter {
   }
 
   /** Sends nothing: a request without an event would be an effect too. */
+  // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection this way
   async open(): Promise<void> {
     const { tls, timeoutMs, connections } = this.#config;
     const read = (field: string, path: string | null | undefined) =>

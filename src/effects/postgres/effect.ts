@@ -1,12 +1,17 @@
 import type { QueryResultRow } from 'pg';
 
 import { EffectFailure, type Applied, type EffectRecord } from '../adapter.ts';
+import type { EffectEvent, EffectOutcome } from '../define-effect.ts';
 import type { Session } from './session.ts';
 import type { Write } from './write.ts';
 
 /** The open database transaction as a module has it: what is written through it commits with the batch, or not at all. */
 export interface DatabaseTransaction {
-  /** `text` has `$1`, `$2`, … for `values`. A failed query fails the transaction: let its error pass. */
+  /**
+   * `text` has `$1`, `$2`, … for `values`; `Row` is what the caller knows about the result. A failed query fails the
+   * transaction: let its error pass.
+   */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as pg's own: SQL has no types here
   query<Row extends QueryResultRow = QueryResultRow>(
     text: string,
     values?: readonly unknown[],
@@ -19,14 +24,15 @@ export interface DatabaseTransaction {
  * SQLSTATE what becomes of the record; any other error that the module throws is passed on as it is.
  *
  * @example
- * export default async ({ value }, transaction) => {
+ * const addDelay: PostgresEffect<Delay> = async ({ value }, transaction) => {
  *   await transaction.query('UPDATE totals SET minutes = minutes + $1 WHERE origin = $2', [value.delay, value.origin]);
  * };
+ * export default addDelay;
  */
-export type PostgresEffect = (
-  record: EffectRecord,
+export type PostgresEffect<Value = unknown, Key = unknown> = (
+  event: EffectEvent<Value, Key>,
   transaction: DatabaseTransaction,
-) => Promise<Applied | undefined | void>;
+) => Promise<EffectOutcome> | EffectOutcome;
 
 /** Runs the module for each record in order. What it throws is passed on as it is. */
 export async function runEffect(
@@ -39,7 +45,9 @@ export async function runEffect(
     async query(text, values = []) {
       if (!open) throw new Error('the database transaction has ended: the effect must wait for each of its queries');
       const [result] = await session.send([{ text, values }]);
-      return { rows: result?.rows ?? [], rowCount: result?.rowCount ?? 0 };
+      const rows: unknown = result?.rows ?? [];
+      // Of whatever type the caller says that they are.
+      return { rows: rows as never[], rowCount: result?.rowCount ?? 0 };
     },
   };
   const outcomes: Applied[] = [];
