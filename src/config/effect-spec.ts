@@ -8,12 +8,19 @@ import { postgres } from './postgres-spec.ts';
 const EVENT_ID_FORMS =
   '{ header: <name> }, { key: true }, { pointer: <JSON pointer into the value, such as /order/id> } or { coordinates: true }';
 
+const always = z.literal(true).meta({ allowed: 'true' });
+
+const pointer = z
+  .string()
+  .regex(/^(\/([^~/]|~[01])*)+$/)
+  .meta({ allowed: 'a JSON pointer into the value, such as /order/id' });
+
 const eventId = z
   .union([
     z.strictObject({ header: text() }),
-    z.strictObject({ key: z.literal(true) }),
-    z.strictObject({ pointer: z.string().regex(/^(\/([^~/]|~[01])*)+$/) }),
-    z.strictObject({ coordinates: z.literal(true) }),
+    z.strictObject({ key: always }),
+    z.strictObject({ pointer }),
+    z.strictObject({ coordinates: always }),
   ])
   .meta({ allowed: EVENT_ID_FORMS });
 

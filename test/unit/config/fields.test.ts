@@ -12,14 +12,13 @@ describe('unknown fields', () => {
     ['log: { levl: info }', '11:8  log.levl: unknown field, did you mean "level"?'],
     [
       'retries: 3',
-      '11:1  retries: unknown field, allowed: application, instance, kafka, pipelines, http, log or shutdown',
+      '11:1  retries: unknown field, allowed: application, instance, kafka, pipelines, effects, http, log or shutdown',
     ],
     ['logg: {}', '11:1  logg: unknown field, did you mean "log"?'],
     [
       'constructor: {}',
-      '11:1  constructor: unknown field, allowed: application, instance, kafka, pipelines, http, log or shutdown',
+      '11:1  constructor: unknown field, allowed: application, instance, kafka, pipelines, effects, http, log or shutdown',
     ],
-    ['effects: {}', '11:1  effects: effects come with a later version: for now remove this block'],
   ])('refuses "%s" with what may have been meant', (line, problem) => {
     expect(problems(topLevelWith(line))).toEqual([`flights.yaml:${problem}`]);
   });
@@ -63,7 +62,7 @@ describe('missing fields', () => {
     expect(problems('log: {}\n')).toEqual([
       `flights.yaml:1:1  application: missing, needs: a name of at most 100 ${NAME}`,
       'flights.yaml:1:1  kafka: missing, needs: a mapping with the fields bootstrapServers, properties',
-      'flights.yaml:1:1  pipelines: missing, needs: a mapping of at least one pipeline',
+      'flights.yaml:1:1  pipelines: needs at least one pipeline, or one effect under effects',
     ]);
     expect(problems(pipelineWith('deadLetter: { format: json }'))).toEqual([
       `flights.yaml:11:5  pipelines.route.deadLetter.topic: missing, needs: ${TOPIC}`,
@@ -209,7 +208,7 @@ describe('names', () => {
       'flights.yaml:8:14  pipelines.route.outputs: found an empty mapping, allowed: a mapping of at least one output',
     ]);
     expect(problems('application: a\nkafka: { bootstrapServers: "b:1" }\npipelines: {}\n')).toEqual([
-      'flights.yaml:3:12  pipelines: found an empty mapping, allowed: a mapping of at least one pipeline',
+      'flights.yaml:3:12  pipelines: found an empty mapping, needs at least one pipeline, or one effect under effects',
     ]);
   });
 });

@@ -30,6 +30,7 @@ describe('a configuration that is right', () => {
       bootstrapServers: 'localhost:9092',
       pipelines: [
         {
+          kind: 'pipeline',
           name: 'route-flights',
           groupId: 'flights.route-flights',
           transactionalId: 'flights.route-flights.host-1.0',
@@ -59,6 +60,7 @@ describe('a configuration that is right', () => {
           producerProperties: {},
         },
       ],
+      effects: [],
       http: { host: '0.0.0.0', port: 8080 },
       log: { level: 'info', format: 'auto' },
       shutdown: { graceMs: 30_000 },
