@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 
-import { partitionId, type LogRecord, type Partition } from './log-record.ts';
+import type { LogRecord, Partition } from './log-record.ts';
 import { withClient } from './postgres.ts';
 import type { Processor } from './processor.ts';
-import { readUpTo } from './reader.ts';
+import { readSettled } from './read-settled.ts';
 import type { Rig } from './rig.ts';
 import { startSeeder, type Seed, type Seeder } from './seeder.ts';
 import { waitFor } from './wait.ts';
@@ -156,8 +156,8 @@ export async function startEffectScenario(rig: Rig, options: EffectScenarioOptio
         },
         { timeoutMs: PATIENCE_MS, seen: lastWords },
       );
-      const all = await readEnds(rig, inputPartitions);
-      const letters = await readEnds(rig, partitionsOf(deadLetters, 1));
+      const all = await readSettled(rig, inputPartitions);
+      const letters = await readSettled(rig, partitionsOf(deadLetters, 1));
       await assertEffects(database, group, all, letters);
     },
   };
@@ -205,8 +205,3 @@ const byId = ([, a]: readonly [string, { id: number }], [, b]: readonly [string,
 
 const partitionsOf = (topic: string, count: number): Partition[] =>
   Array.from({ length: count }, (_, partition) => ({ topic, partition }));
-
-async function readEnds({ cluster, bootstrapServers }: Rig, partitions: readonly Partition[]) {
-  const ends = await cluster.ends(partitions);
-  return readUpTo(bootstrapServers, partitions, new Map(ends.map((end) => [partitionId(end), end.lastStable])));
-}

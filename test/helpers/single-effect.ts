@@ -1,7 +1,6 @@
-import type { LogRecord, Partition } from './log-record.ts';
-import { partitionId } from './log-record.ts';
+import { partitionId, type LogRecord } from './log-record.ts';
 import type { Processor } from './processor.ts';
-import { readUpTo } from './reader.ts';
+import { readSettled } from './read-settled.ts';
 import type { Rig } from './rig.ts';
 import { startSeeder, type Seed } from './seeder.ts';
 
@@ -49,7 +48,7 @@ export async function startSingleEffect(rig: Rig, effect: Readonly<Record<string
         { timeoutMs: 60_000 },
       );
     },
-    deadLetters: () => readAll(rig, { topic: dead, partition: 0 }),
+    deadLetters: () => readSettled(rig, [{ topic: dead, partition: 0 }]),
   };
 }
 
@@ -59,8 +58,3 @@ export const event = (id: string, key: string | null, value: unknown): Seed => (
   value: value === null ? null : Buffer.from(JSON.stringify(value)),
   headers: [{ 'event-id': Buffer.from(id) }],
 });
-
-async function readAll({ cluster, bootstrapServers }: Rig, partition: Partition) {
-  const ends = await cluster.ends([partition]);
-  return readUpTo(bootstrapServers, [partition], new Map(ends.map((end) => [partitionId(end), end.lastStable])));
-}
