@@ -11,6 +11,8 @@ import { waitFor } from './wait.ts';
 import { expectationOf, TRANSFORM } from './workload.ts';
 
 const PIPELINE = 'p';
+/** Long enough that a kill which is aimed at an open transaction seldom comes after its commit. */
+const COMMIT_INTERVAL_MS = 500;
 const PATIENCE_MS = 60_000;
 export const TRANSACTION_TIMEOUT_MS = 10_000;
 /** The shortest that any broker allows by default. */
@@ -98,7 +100,7 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
           right: { topic: outputs.right, key: 'string', value: 'json' },
         },
         deadLetter: { topic: deadLetters },
-        transaction: { commitInterval: '200ms', timeout: `${TRANSACTION_TIMEOUT_MS}ms` },
+        transaction: { commitInterval: `${COMMIT_INTERVAL_MS}ms`, timeout: `${TRANSACTION_TIMEOUT_MS}ms` },
         retry: { attempts: 3, minDelay: '50ms', maxDelay: '200ms' },
         provenance: true,
         consumer: {
