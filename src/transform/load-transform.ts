@@ -1,9 +1,7 @@
 import { readdirSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-
 import { createJiti } from 'jiti';
 import { closestMatch } from 'leven';
-
 import type { TransformFunction } from './define-transform.ts';
 import { explainLoadError } from './explain-load-error.ts';
 
