@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
 
 import { withOwnBroker } from '../helpers/own-broker.ts';
-import { SESSION_TIMEOUT_MS, startScenario, TRANSACTION_TIMEOUT_MS } from '../helpers/scenario.ts';
+import { SESSION_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS } from '../helpers/pipeline-config.ts';
+import { startScenario } from '../helpers/scenario.ts';
 import { workload } from '../helpers/workload.ts';
 
 // In the consumer protocol the broker decides how long a silent member is waited for: 45 s by default.
