@@ -163,13 +163,12 @@ export class Lane implements TopicPartition {
     try {
       result = context.transform(record, attempt);
     } catch (thrown) {
-      this.#ran(record, started);
-      context.observer.transformed(performance.now() - started);
+      context.observer.transformed(this.#ran(record, started));
       return this.#failed(record, thrown, attempt);
     }
-    this.#ran(record, started);
+    const heldMs = this.#ran(record, started);
     if (!(result instanceof Promise)) {
-      context.observer.transformed(performance.now() - started);
+      context.observer.transformed(heldMs);
       return this.#finish(record, result, attempt);
     }
     this.#state = 'running';
@@ -196,18 +195,19 @@ export class Lane implements TopicPartition {
   /**
    * After the transform gave the event loop back, with a result or a promise. One that keeps it longer than the group
    * waits makes the group take the partition away, and the next owner runs into the same: such tries are counted
-   * across assignments.
+   * across assignments. Returns for how many ms it kept the event loop.
    */
-  #ran(record: InputRecord, started: number): void {
+  #ran(record: InputRecord, started: number): number {
     const { verdicts, maxPollIntervalMs, retry } = this.#context;
     const heldMs = performance.now() - started;
-    if (heldMs < maxPollIntervalMs) return;
+    if (heldMs < maxPollIntervalMs) return heldMs;
     const attempts = verdicts.strike(this, record.offset);
-    if (attempts < retry.attempts) return;
+    if (attempts < retry.attempts) return heldMs;
     const message =
       `the transform kept the event loop busy for ${(heldMs / 1000).toFixed(1)} s, longer than consumer.maxPollInterval allows, ` +
       `${attempts} times: let it wait with await, make it faster, or raise consumer.maxPollInterval`;
     verdicts.set(this, record.offset, { error: new TransformTooSlow(message), attempts });
+    return heldMs;
   }
 
   #finish(record: InputRecord, outputs: readonly OutputRecord[], attempt: number): boolean {
