@@ -155,17 +155,17 @@ class MemoryPipeline implements TestPipeline {
     const { key = null, value, headers, timestamp = DEFAULT_TIMESTAMP, partition = 0, offset = this.#fed } = record;
     const { topic = this.#config.input.topics[0] ?? '' } = record;
     this.#fed += 1;
-    const { input } = this.#serdes;
-    const input_: InputRecord = {
+    const serdes = this.#serdes.input;
+    const encoded: InputRecord = {
       topic,
       partition,
       offset,
       timestamp,
-      key: toBytes(key, input.key),
-      value: toBytes(value, input.value),
+      key: toBytes(key, serdes.key),
+      value: toBytes(value, serdes.value),
     };
-    if (headers !== undefined) input_.headers = RecordHeaders.from(headers).toRaw();
-    return input_;
+    if (headers !== undefined) encoded.headers = RecordHeaders.from(headers).toRaw();
+    return encoded;
   }
 
   #decode(output: OutputRecord): TestOutput {

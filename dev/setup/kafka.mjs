@@ -72,7 +72,7 @@ function fetchJars() {
   // Fetched beside its place and then moved there, so that an interrupted run leaves no half of it.
   const folder = mkdtempSync(join(cache, 'fetching-'));
   const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`];
-  const { ok, output } = run('mvn', ['-q', '-B', '-f', pom, ...goal]);
+  const { ok, output } = run('mvn', ['-q', '-B', '-Dstyle.color=never', '-f', pom, ...goal]);
   if (ok) renameSync(folder, join(cache, `kafka-${kafkaVersion}`));
   else {
     rmSync(folder, { recursive: true });

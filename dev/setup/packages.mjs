@@ -7,6 +7,8 @@ import { canInstallPackages, installPackages, missingPackages, onPath, run, say,
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const CLIENT = '@confluentinc/kafka-javascript';
+/** Under `npm run --silent` the npm that we start would keep its errors to itself. */
+const LOG_ERRORS = '--loglevel=error';
 const clientFolder = join(root, 'node_modules', CLIENT);
 
 /** What a build of the client needs. On Debian a tool's package has the name of its command. */
@@ -20,7 +22,9 @@ export function providePackages() {
     // `npm ci` starts anew, and the Kafka client may take minutes to build: what is there is only completed.
     const command = clientLoads() ? ['install', '--no-save'] : ['ci'];
     // The one install script that matters is the client's, which is run below in a way that suits this machine.
-    const { ok, output } = run('npm', [...command, '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: root });
+    const { ok, output } = run('npm', [...command, '--ignore-scripts', '--no-audit', '--no-fund', LOG_ERRORS], {
+      cwd: root,
+    });
     if (!ok) throw new SetupError(`npm ${command.join(' ')} failed:\n${output}`);
   }
   if (!clientLoads()) provideClient();
@@ -59,7 +63,7 @@ function provideClient() {
     if (missing.length > 0) installPackages(missing);
   }
   say('building the Kafka client (one to three minutes, only this once) …');
-  const { ok, output } = run('npm', ['rebuild', CLIENT], { cwd: root, env: buildEnvironment() });
+  const { ok, output } = run('npm', ['rebuild', CLIENT, LOG_ERRORS], { cwd: root, env: buildEnvironment() });
   if (ok && clientLoads()) return;
   throw new SetupError(`${output}
 The Kafka client could not be built. It needs a C++ compiler, make, Python 3 and the development files of zstd,
@@ -67,7 +71,8 @@ OpenSSL, curl, SASL and zlib. On Debian and Ubuntu: apt-get install ${[...BUILD_
 }
 
 function buildEnvironment() {
-  // Against the system's libraries: the default, static build downloads their sources.
+  // Against the system's libraries: the default, static build downloads their sources. Not in parallel jobs: its
+  // rules do not say all that they need, and it fails.
   const env = { ...process.env, CKJS_LINKING: 'dynamic' };
   const node = dirname(dirname(process.execPath));
   // Node's headers come with most installations of Node; without this they are downloaded.

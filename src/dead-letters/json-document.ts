@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-
 import type { RawHeaders } from '../pipeline/ports.ts';
 import type { Failure } from './failure.ts';
 

@@ -10,7 +10,7 @@ import type {
 } from '../pipeline/ports.ts';
 import { ClientError } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
-import { classify, OFFSET_OUT_OF_RANGE, TOPIC_DENIED } from './errors.ts';
+import { classify, FATAL, OFFSET_OUT_OF_RANGE, TOPIC_DENIED } from './errors.ts';
 import { type ConsumerClient, KafkaConsumer, type NativeConf, promised } from './native.ts';
 import { fetchStates, type Statistics } from './statistics.ts';
 
@@ -173,7 +173,7 @@ export class KafkaInput implements Consumer {
       }
       // The rest (a broker is gone, max.poll.interval.ms was exceeded, …) the client recovers from by itself, or it
       // is followed by a rebalance; a fatal one (a static member that was fenced) is not survived.
-      if (failure.kind === 'fatal' && failure.code === -150) throw failure;
+      if (failure.kind === 'fatal' && failure.code === FATAL) throw failure;
       this.#options.report(failure);
       return [];
     }

@@ -71,6 +71,7 @@ const UNREACHED = new Set([
 ]);
 
 export const QUEUE_FULL = -184;
+export const FATAL = -150;
 /** TOPIC_AUTHORIZATION_FAILED: of an input topic nothing will ever be read then. */
 export const TOPIC_DENIED = 29;
 /** The position is outside of what the broker still has; we never let the client choose another one. */

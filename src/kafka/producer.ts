@@ -2,7 +2,7 @@ import type { Consumer, OutputRecord, Producer as ProducerPort, TopicPartitionOf
 import { ClientError } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
 import { KafkaInput } from './consumer.ts';
-import { classify, QUEUE_FULL } from './errors.ts';
+import { classify, FATAL, QUEUE_FULL } from './errors.ts';
 import {
   type Metadata,
   type NativeConf,
@@ -140,7 +140,7 @@ export class TransactionalProducer implements ProducerPort {
         this.#headers(record),
       );
       if (code === QUEUE_FULL) break;
-      if (code !== 0) throw classify({ code, message: `record refused for topic ${record.topic}` }, 'produce');
+      if (code !== 0) throw refusal(code, record.topic);
     }
     client.poll(); // delivered records count against the queue until then
     return index;
@@ -190,4 +190,10 @@ export class TransactionalProducer implements ProducerPort {
       client._disconnect(resolve);
     });
   }
+}
+
+/** ERR__FATAL of `produce` hides what happened, such as being fenced: the abort that follows is told. */
+function refusal(code: number, topic: string): ClientError {
+  const message = `produce: the client refuses a record for topic ${topic} (code ${code})`;
+  return code === FATAL ? new ClientError(message, 'abortable', code) : classify({ code, message }, 'produce');
 }

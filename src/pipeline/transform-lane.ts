@@ -56,11 +56,12 @@ export class TransformLane extends Lane {
     try {
       result = this.#transform(record, attempt);
     } catch (thrown) {
-      this.#ran(record, started);
+      context.observer.transformed(this.#ran(record, started));
       return this.#failed(record, thrown, attempt);
     }
+    const heldMs = this.#ran(record, started);
     if (!(result instanceof Promise)) {
-      this.#ran(record, started);
+      context.observer.transformed(heldMs);
       return this.#finish(record, result, attempt);
     }
     this.state = 'running';
@@ -85,21 +86,21 @@ export class TransformLane extends Lane {
   }
 
   /**
-   * After the transform gave the event loop back. One that keeps it longer than the group waits makes the group take
-   * the partition away, and the next owner runs into the same: the tries are counted here, across assignments.
+   * After the transform gave the event loop back, with a result or a promise. One that keeps it longer than the group
+   * waits makes the group take the partition away, and the next owner runs into the same: such tries are counted
+   * across assignments. Returns for how many ms it kept the event loop.
    */
-  #ran(record: InputRecord, started: number): void {
-    const { observer, verdicts, maxPollIntervalMs, retry } = this.context;
-    const durationMs = performance.now() - started;
-    observer.transformed(durationMs);
-    if (durationMs < maxPollIntervalMs) return;
+  #ran(record: InputRecord, started: number): number {
+    const { verdicts, maxPollIntervalMs, retry } = this.context;
+    const heldMs = performance.now() - started;
+    if (heldMs < maxPollIntervalMs) return heldMs;
     const attempts = verdicts.strike(this, record.offset);
-    if (attempts < retry.attempts) return;
-    const seconds = (durationMs / 1000).toFixed(1);
+    if (attempts < retry.attempts) return heldMs;
     const message =
-      `the transform kept the event loop busy for ${seconds} s, longer than consumer.maxPollInterval allows, ` +
-      `${attempts} times: make it asynchronous or faster, or raise consumer.maxPollInterval`;
+      `the transform kept the event loop busy for ${(heldMs / 1000).toFixed(1)} s, longer than consumer.maxPollInterval allows, ` +
+      `${attempts} times: let it wait with await, make it faster, or raise consumer.maxPollInterval`;
     verdicts.set(this, record.offset, { error: new TransformTooSlow(message), attempts });
+    return heldMs;
   }
 
   #finish(record: InputRecord, outputs: readonly OutputRecord[], attempt: number): boolean {

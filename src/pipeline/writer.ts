@@ -191,13 +191,13 @@ export class TransactionWriter {
   /** Ends the transaction without its effects; returns why a new producer is needed for that, or null. */
   async #abandon(transaction: Transaction, error: ClientError | null, cause: unknown): Promise<RecycleReason | null> {
     if (cause instanceof NoAnswer) return 'unknown-commit';
-    if (error?.kind === 'fenced') return this.#fenced(transaction, error);
+    if (error?.kind === 'fenced') return this.#fenced(transaction.openedAt, error);
     if (error?.kind === 'denied') throw new PipelineFailed(error.message, { cause: error });
     if (error?.kind === 'fatal' || (error && !['abortable', 'rejected', 'stale'].includes(error.kind))) return 'fatal';
     try {
       await this.#call(() => this.#producer.abort());
     } catch (second) {
-      if (second instanceof ClientError && second.kind === 'fenced') return this.#fenced(transaction, second);
+      if (second instanceof ClientError && second.kind === 'fenced') return this.#fenced(transaction.openedAt, second);
       return second instanceof NoAnswer ? 'slow-call' : 'fatal';
     }
     if (error?.code === TOO_LARGE && this.#shrinkBatches(transaction)) return 'rejected';
@@ -208,9 +208,9 @@ export class TransactionWriter {
    * The client reports a rival and a transaction that ran out of time alike. When so much time has passed that the
    * broker must have ended the transaction, that is taken for the cause: a rival would then fence the new producer too.
    */
-  #fenced(transaction: Transaction, error: ClientError): RecycleReason {
+  #fenced(openedAt: number, error: ClientError): RecycleReason {
     const { transactionTimeoutMs, transactionalId } = this.#options;
-    const open = transaction.openedAt > 0 ? performance.now() - transaction.openedAt : 0;
+    const open = openedAt > 0 ? performance.now() - openedAt : 0;
     if (open >= transactionTimeoutMs * 0.9) return 'timed-out';
     throw new PipelineFailed(
       `another process has taken over the transactional id ${transactionalId}: two instances run under one name. ` +
@@ -263,7 +263,9 @@ export class TransactionWriter {
     try {
       await this.#producer.begin();
     } catch (error) {
-      await this.#recycle('fatal', error as ClientError);
+      const failure = error as ClientError;
+      // Nothing was open that could have run out of time.
+      await this.#recycle(failure.kind === 'fenced' ? this.#fenced(0, failure) : 'fatal', failure);
     }
   }
 
@@ -306,7 +308,7 @@ export class TransactionWriter {
       } catch (error) {
         if (!(error instanceof ClientError)) throw error;
         if (error.kind === 'denied') throw new PipelineFailed(error.message, { cause: error });
-        if (error.kind === 'fenced') this.#fenced(this.#transaction, error);
+        if (error.kind === 'fenced') this.#fenced(0, error);
         if (error.kind !== 'retriable') throw error;
         await delay(RECYCLE_MIN_MS, undefined, { signal });
       }

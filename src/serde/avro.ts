@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-
 import avro, { type Schema, type Type } from 'avsc';
-
 import type { Serde } from '../pipeline/ports.ts';
 import { DecimalType } from './avro-decimal.ts';
 import { exactLong } from './avro-long.ts';

@@ -1,7 +1,5 @@
 import { inspect } from 'node:util';
-
 import { closestMatch } from 'leven';
-
 import type { InputRecord, OutputRecord, RawHeaders, Serde } from '../pipeline/ports.ts';
 import type { TransformOutput } from './define-transform.ts';
 import { EncodeError, InvalidOutputError, toError } from './errors.ts';
@@ -49,7 +47,12 @@ export class OutputEncoder {
   ): readonly OutputRecord[] {
     if (result === undefined || result === null) return [];
     if (!Array.isArray(result)) return [this.#encodeOne(result, 0, source, record, brought)];
-    return result.map((output: unknown, index) => this.#encodeOne(output, index, source, record, brought));
+    // Not map(), which would pass over a hole in the array and leave it in what is produced.
+    const encoded: OutputRecord[] = [];
+    for (let index = 0; index < result.length; index += 1) {
+      encoded.push(this.#encodeOne(result[index], index, source, record, brought));
+    }
+    return encoded;
   }
 
   #encodeOne(

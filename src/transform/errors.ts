@@ -1,5 +1,4 @@
 import { inspect, types } from 'node:util';
-
 import { isPoisonRecord } from './poison-record.ts';
 
 const MAX_TYPE_LENGTH = 64;

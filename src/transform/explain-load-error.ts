@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-
 import { toError } from './errors.ts';
 import { userFrames } from './stack.ts';
 

@@ -1,9 +1,7 @@
 import { readdirSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-
 import { createJiti } from 'jiti';
 import { closestMatch } from 'leven';
-
 import { explainLoadError } from './explain-load-error.ts';
 
 /** A module of the user's that can not be used. Its message names the file, the place in it and the remedy. */

@@ -1,4 +1,5 @@
 import type { Evidence } from './checker/evidence.ts';
+import { partitionId, type Partition } from './log-record.ts';
 import type { Processor } from './processor.ts';
 import { waitFor } from './wait.ts';
 
@@ -28,16 +29,23 @@ export async function untilAtRest(
   return waitFor('rest', probe, { timeoutMs: 2 * patienceMs, everyMs: 200 });
 }
 
-/** The lag gauges of the processes that run, by partition; the highest, should two report the same one. */
-export async function lagOf(processors: readonly Processor[]): Promise<ReadonlyMap<string, number>> {
+/**
+ * What the lag gauges say about the partitions: the highest, should two processes report the same one, and NaN for one
+ * that none of them reports. Nothing where no process runs.
+ */
+export async function lagOf(
+  processors: readonly Processor[],
+  partitions: readonly Partition[],
+): Promise<ReadonlyMap<string, number>> {
+  const running = processors.filter(({ exit }) => exit === null);
+  if (running.length === 0) return new Map();
   const lag = new Map<string, number>();
-  for (const processor of processors) {
-    if (processor.exit !== null) continue;
+  for (const processor of running) {
     const metrics = await processor.metrics();
     for (const { labels, value } of metrics?.series('millrace_lag_records') ?? []) {
       const partition = `${labels['topic'] ?? ''}/${labels['partition'] ?? ''}`;
       lag.set(partition, Math.max(value, lag.get(partition) ?? 0));
     }
   }
-  return lag;
+  return new Map(partitions.map(partitionId).map((partition) => [partition, lag.get(partition) ?? NaN]));
 }

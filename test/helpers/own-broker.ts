@@ -1,14 +1,19 @@
-import { startBroker, type OwnBroker } from '../../dev/broker.ts';
-import { it } from './rig.ts';
+import { test } from 'vitest';
 
-/** `it('…', async ({ rig, broker }) => …)` with a broker that each test may hurt. */
-export const withOwnBroker = (properties: Readonly<Record<string, string>> = {}) =>
-  it.extend<{ broker: OwnBroker; bootstrapServers: string }>({
-    // eslint-disable-next-line no-empty-pattern -- this is how vitest learns that it needs no other fixture
-    broker: async ({}, use) => {
-      const broker = await startBroker({ properties });
-      await use(broker);
-      await broker.remove();
-    },
-    bootstrapServers: async ({ broker }, use) => use(broker.bootstrapServers),
+import { startBroker, type OwnBroker } from '../../dev/broker.ts';
+import { provideRig, type Rig } from './rig.ts';
+
+/** `it('…', async ({ rig, broker }) => …)` with a broker that may be hurt: one for each test, or for all of a file. */
+export const withOwnBroker = (properties: Readonly<Record<string, string>> = {}, scope: 'test' | 'file' = 'test') =>
+  test.extend<{ broker: OwnBroker; rig: Rig }>({
+    broker: [
+      // eslint-disable-next-line no-empty-pattern -- this is how vitest learns that it needs no other fixture
+      async ({}, use) => {
+        const broker = await startBroker({ properties });
+        await use(broker);
+        await broker.remove();
+      },
+      { scope },
+    ],
+    rig: async ({ broker }, use) => provideRig(broker.bootstrapServers, use),
   });

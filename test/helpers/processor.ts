@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+import { onceGone } from '../../dev/guard.ts';
 import { parseMetrics, type Metrics } from './metrics.ts';
 import { waitFor, type Patience } from './wait.ts';
 
@@ -70,6 +71,8 @@ export function startProcessor({ args, cwd, httpPort, env = {} }: ProcessorOptio
   const { pid } = child;
   if (pid === undefined) throw new Error(`${COMMAND} could not be started`);
 
+  // Whatever happens to this process, the other one and all that it started end too.
+  const guard = onceGone(`kill -s KILL -- -${pid}`);
   const log: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => log.push(line));
   let exit: Exit | null = null;
@@ -77,6 +80,7 @@ export function startProcessor({ args, cwd, httpPort, env = {} }: ProcessorOptio
   child.once('close', (code, signal) => {
     clearInterval(scraper);
     exit = { code, signal };
+    void guard.release();
   });
 
   let lastMetrics: Metrics | undefined;

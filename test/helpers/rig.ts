@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { onTestFailed, test as base } from 'vitest';
+import { inject, onTestFailed, test } from 'vitest';
 import { stringify } from 'yaml';
 
 import { connectCluster, type Cluster } from './cluster.ts';
@@ -32,18 +32,20 @@ export interface Rig {
   onEnd(cleanUp: () => unknown): void;
 }
 
-/** `it('…', async ({ rig }) => …)`, on the broker that all test files share unless `bootstrapServers` is overridden. */
-export const it = base.extend<{ bootstrapServers: string; rig: Rig }>({
-  // The value that the global set-up provides.
-  bootstrapServers: ['', { injected: true }],
-  rig: async ({ bootstrapServers }, use) => {
-    const { rig, processors, cleanUp } = await createRig(bootstrapServers);
-    // A failure is half explained by what the processes said last.
-    onTestFailed(() => processors.forEach((processor) => console.error(processor.lastWords())));
-    await use(rig);
-    await cleanUp();
-  },
+/** `it('…', async ({ rig }) => …)`, on the broker that all test files share. */
+export const it = test.extend<{ rig: Rig }>({
+  // eslint-disable-next-line no-empty-pattern -- this is how vitest learns that it needs no other fixture
+  rig: async ({}, use) => provideRig(inject('bootstrapServers'), use),
 });
+
+/** The `rig` fixture on any broker. */
+export async function provideRig(bootstrapServers: string, use: (rig: Rig) => Promise<void>): Promise<void> {
+  const { rig, processors, cleanUp } = await createRig(bootstrapServers);
+  // A failure is half explained by what the processes said last.
+  onTestFailed(() => processors.forEach((processor) => console.error(processor.lastWords())));
+  await use(rig);
+  await cleanUp();
+}
 
 async function createRig(
   bootstrapServers: string,

@@ -4,6 +4,7 @@ import { assertExactlyOnce } from './checker.ts';
 import { exposureOf, type Exposure } from './exposure.ts';
 import { partitionId, type LogRecord, type Partition } from './log-record.ts';
 import type { Processor } from './processor.ts';
+import { pipelineConfig, TRANSACTION_TIMEOUT_MS, type Fields } from './pipeline-config.ts';
 import { readUpTo, startReader } from './reader.ts';
 import type { Rig } from './rig.ts';
 import { startSeeder, type Seeder } from './seeder.ts';
@@ -12,9 +13,6 @@ import { expectationOf, TRANSFORM } from './workload.ts';
 
 const PIPELINE = 'p';
 const PATIENCE_MS = 60_000;
-export const TRANSACTION_TIMEOUT_MS = 10_000;
-/** The shortest that any broker allows by default. */
-export const SESSION_TIMEOUT_MS = 6_000;
 
 export interface ScenarioOptions {
   readonly partitions?: number;
@@ -22,11 +20,10 @@ export interface ScenarioOptions {
   readonly transform?: string;
   /** Given the outputs' topics; that of the workload where absent. */
   readonly expect?: (topics: { left: string; right: string }) => (source: LogRecord) => Expectation;
-  /** Fields of the pipeline, on top of the tests' own. */
-  readonly pipeline?: Readonly<Record<string, unknown>>;
-  readonly consumer?: Readonly<Record<string, unknown>>;
-  /** Fields beside the pipelines. */
-  readonly config?: Readonly<Record<string, unknown>>;
+  /** Fields of the pipeline and of its consumer, and fields beside the pipelines, on top of the tests' own. */
+  readonly pipeline?: Fields;
+  readonly consumer?: Fields;
+  readonly config?: Fields;
   readonly outputConfig?: Readonly<Record<string, string>>;
   readonly deadLetterConfig?: Readonly<Record<string, string>>;
 }
@@ -39,8 +36,6 @@ export interface Scenario {
   readonly deadLetters: string;
   readonly group: string;
   readonly inputPartitions: readonly Partition[];
-  /** As given to `millrace run`, less what each instance has of its own. */
-  readonly config: object;
   /** All processes that this run had, the dead ones too. */
   readonly processors: readonly Processor[];
   start(instance: string): Promise<Processor>;
@@ -59,7 +54,7 @@ export interface Scenario {
    */
   killInTransaction(instance: string, processor: Processor): Promise<boolean>;
   /** Waits until all input is committed and the cluster is at rest, and judges what is left. */
-  judge(options?: JudgeOptions): Promise<{ evidence: Evidence; exposure: Exposure }>;
+  judge(options?: JudgeOptions): Promise<{ evidence: Evidence; exposure: Exposure & { killsInTransaction: number } }>;
 }
 
 export interface JudgeOptions {
@@ -86,31 +81,16 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
   const group = `${rig.name}.${PIPELINE}`;
 
   await rig.write('transform.ts', transform);
-  const config = {
+  const config = pipelineConfig({
     application: rig.name,
-    kafka: { bootstrapServers },
-    pipelines: {
-      [PIPELINE]: {
-        input: { topics: [input], key: 'string', value: 'json' },
-        transform: './transform.ts',
-        outputs: {
-          left: { topic: outputs.left, key: 'string', value: 'json' },
-          right: { topic: outputs.right, key: 'string', value: 'json' },
-        },
-        deadLetter: { topic: deadLetters },
-        transaction: { commitInterval: '200ms', timeout: `${TRANSACTION_TIMEOUT_MS}ms` },
-        retry: { attempts: 3, minDelay: '50ms', maxDelay: '200ms' },
-        provenance: true,
-        consumer: {
-          sessionTimeout: `${SESSION_TIMEOUT_MS}ms`,
-          properties: { 'heartbeat.interval.ms': 500 },
-          ...options.consumer,
-        },
-        ...options.pipeline,
-      },
-    },
-    ...options.config,
-  };
+    pipeline: PIPELINE,
+    bootstrapServers,
+    input,
+    outputs,
+    deadLetters,
+    transform: './transform.ts',
+    own: options,
+  });
 
   const seeder = await startSeeder(bootstrapServers, input);
   rig.onEnd(() => seeder.close());
@@ -120,6 +100,7 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
   rig.onEnd(() => uncommitted.close());
 
   const processors: Processor[] = [];
+  let killsInTransaction = 0;
   const committed = (): Promise<ReadonlyMap<string, number>> => cluster.committed(group, inputPartitions);
   const committedRecords = async (): Promise<number> =>
     [...(await committed()).values()].reduce((sum, offset) => sum + offset, 0);
@@ -163,10 +144,13 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
   async function killInTransaction(instance: string, processor: Processor): Promise<boolean> {
     await processor.until(`an open transaction of ${instance}`, () => hasOpenTransaction(instance), { everyMs: 5 });
     await processor.kill();
-    return hasOpenTransaction(instance);
+    const wasOpen = await hasOpenTransaction(instance);
+    if (wasOpen) killsInTransaction++;
+    return wasOpen;
   }
 
   async function judge({ heldAt = new Map(), timeoutMs }: JudgeOptions = {}) {
+    const free = inputPartitions.filter((partition) => !heldAt.has(partitionId(partition)));
     const sources = await readAll(rig, inputPartitions);
     const ends = new Map<string, number>();
     for (const source of sources)
@@ -175,15 +159,13 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     await untilPassed(ends, timeoutMs);
     const rest = await untilAtRest(
       {
-        ends: () => cluster.ends([...written, { topic: '__consumer_offsets', partition: 0 }]),
+        ends: () => cluster.ends(written),
         openTransactions: () => openTransactions(`${group}.`),
-        lag: async () => new Map([...(await lagOf(processors))].filter(([partition]) => !heldAt.has(partition))),
+        lag: () => lagOf(processors, free),
       },
       TRANSACTION_TIMEOUT_MS,
     );
-    const highWatermarks = new Map(
-      rest.ends.filter(({ topic }) => topic.startsWith(rig.name)).map((end) => [partitionId(end), end.highWatermark]),
-    );
+    const highWatermarks = new Map(rest.ends.map((end) => [partitionId(end), end.highWatermark]));
     await online.reached(highWatermarks);
     await uncommitted.reached(highWatermarks);
     const evidence: Evidence = {
@@ -197,7 +179,7 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
       committed: await committed(),
       heldAt,
     };
-    const exposure = exposureOf(evidence, processors);
+    const exposure = { killsInTransaction, ...exposureOf(evidence, processors) };
     console.info(JSON.stringify(exposure));
     assertExactlyOnce(evidence);
     return { evidence, exposure };
@@ -210,7 +192,6 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     deadLetters,
     group,
     inputPartitions,
-    config,
     processors,
     start,
     async startReady(instance) {

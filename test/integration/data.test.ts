@@ -148,5 +148,5 @@ it('F9: reads no aborted record of a transactional input, and its lag reaches 0 
   expect(evidence.visible.filter(({ value }) => value?.includes('"isAborted":true'))).toEqual([]);
   const ends = await rig.cluster.ends(run.inputPartitions);
   expect(ends.reduce((sum, { highWatermark }) => sum + highWatermark, 0)).toBe(180 + 2 * 9);
-  expect([...(await lagOf(run.processors)).values()]).toEqual([0, 0]);
+  expect([...(await lagOf(run.processors, run.inputPartitions)).values()]).toEqual([0, 0]);
 });

@@ -29,6 +29,7 @@ beforeEach(async () => {
 
 const query = (text: string, at = url) =>
   withClient(at, async (client) => (await client.query(text)).rows as unknown[]);
+const isSomebodyWaiting = async () => (await query('SELECT FROM pg_locks WHERE NOT granted')).length > 0;
 const stored = () => query('SELECT flight, minutes FROM delays ORDER BY id');
 
 const INSERT = 'INSERT INTO delays (flight, minutes) VALUES ({key}, {value.delay})';
@@ -337,21 +338,24 @@ describe('what passes by itself', () => {
   beforeEach(() => query(`INSERT INTO delays (flight, minutes) VALUES ('A', 0), ('B', 0)`));
 
   it('is a deadlock: the batch as a whole is tried again', async () => {
-    const adapter = await opened(processedEvents(ADD));
-    const batch = [delayOf('A', 1), delayOf('B', 1)];
     await withClient(url, async (other) => {
-      // The other one looks for deadlocks later, so that the adapter's transaction is the victim.
+      // Who asks last looks for deadlocks first, and is the victim: the adapter, as the other one is so slow to look.
       await other.query(`SET deadlock_timeout = '30s'; BEGIN; UPDATE delays SET minutes = 5 WHERE flight = 'B'`);
-      const failure = failureOf(adapter.apply(batch));
-      await waitFor(
-        'the adapter to wait for B',
-        async () => (await query('SELECT FROM pg_locks WHERE NOT granted')).length > 0,
-        { everyMs: 5 },
-      );
-      await other.query(`UPDATE delays SET minutes = 5 WHERE flight = 'A'; COMMIT`);
-      expect(await failure).toMatchObject({ kind: 'transient', message: saying('40P01') });
+      let others: Promise<unknown> | undefined;
+      const adapter = await opened(withModule, {
+        effect: async ({ key }, transaction) => {
+          if (key === 'B' && others === undefined) {
+            others = other.query(`UPDATE delays SET minutes = 5 WHERE flight = 'A'; COMMIT`);
+            await waitFor('the other one to wait for A', isSomebodyWaiting);
+          }
+          await transaction.query('UPDATE delays SET minutes = minutes + 1 WHERE flight = $1', [key]);
+        },
+      });
+      const batch = [delayOf('A', 1), delayOf('B', 1)];
+      expect(await failureOf(adapter.apply(batch))).toMatchObject({ kind: 'transient', message: saying('40P01') });
+      await others;
+      expect(await adapter.apply(batch)).toEqual(['applied', 'applied']);
     });
-    expect(await adapter.apply(batch)).toEqual(['applied', 'applied']);
     expect(await stored()).toEqual([
       { flight: 'A', minutes: 6 },
       { flight: 'B', minutes: 6 },
@@ -422,6 +426,49 @@ describe('what passes by itself', () => {
       'the server to answer',
       async () => (await adapter.apply([delayOf('C', 1)]).catch(() => [])).length === 1,
     );
+  });
+
+  it('does not keep anybody from closing, not even a server that is frozen', async () => {
+    const adapter = await opened();
+    onTestFinished(() => postgres.thaw());
+    postgres.freeze();
+    await expect(adapter.close()).resolves.toBeUndefined();
+  });
+});
+
+describe('what somebody has to mend', () => {
+  it('is a table that is gone: it goes on once the table is back', async () => {
+    const adapter = await opened();
+    await adapter.apply([delayOf('A', 1)]);
+    await query('ALTER TABLE delays RENAME TO elsewhere');
+    const record = delayOf('B', 1);
+    expect(await failureOf(adapter.apply([record]))).toMatchObject({ kind: 'denied', message: saying('42P01') });
+    await query('CREATE TABLE delays (id serial, minutes bigint, flight text)');
+    expect(await adapter.apply([record])).toEqual(['applied']);
+    expect(await stored()).toEqual([{ flight: 'B', minutes: '1' }]);
+  });
+
+  it('is no column that was added: the statement is prepared anew', async () => {
+    const adapter = await opened(processedEvents(`${INSERT} RETURNING *`));
+    await adapter.apply([delayOf('A', 1)]);
+    await query('ALTER TABLE delays ADD COLUMN more text');
+    const record = delayOf('B', 1);
+    expect(await failureOf(adapter.apply([record]))).toMatchObject({ kind: 'transient', message: saying('0A000') });
+    expect(await adapter.apply([record])).toEqual(['applied']);
+  });
+
+  it('is not a record that is refused: what comes after it is applied on the same connection', async () => {
+    const adapter = await opened(processedEvents(), { config: { connections: 1 } });
+    const connection = () =>
+      query(
+        "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'millrace %' AND datname = current_database()",
+      );
+    await adapter.apply([delayOf('A', 1)]);
+    const before = await connection();
+    expect(before).toHaveLength(1);
+    expect(await failureOf(adapter.apply([delayOf('B', -1)]))).toMatchObject({ kind: 'poison' });
+    expect(await adapter.apply([delayOf('C', 1)])).toEqual(['applied']);
+    expect(await connection()).toEqual(before);
   });
 });
 
@@ -640,10 +687,7 @@ describe('an upsert', () => {
       await withClient(url, async (other) => {
         await other.query(`BEGIN; INSERT INTO latest (flight, minutes, version) VALUES ('A', 3, 3)`);
         const outcome = adapter.apply([at('A', 2), at('A', 3)]);
-        await waitFor(
-          'the adapter to wait',
-          async () => (await query('SELECT FROM pg_locks WHERE NOT granted')).length > 0,
-        );
+        await waitFor('the adapter to wait', isSomebodyWaiting);
         await other.query('COMMIT');
         expect(await outcome).toEqual(['stale', 'repeat']);
       });

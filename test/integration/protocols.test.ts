@@ -1,30 +1,32 @@
 import { describe, expect } from 'vitest';
 
 import { withOwnBroker } from '../helpers/own-broker.ts';
-import { SESSION_TIMEOUT_MS, startScenario, TRANSACTION_TIMEOUT_MS } from '../helpers/scenario.ts';
+import { SESSION_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS } from '../helpers/pipeline-config.ts';
+import { startScenario } from '../helpers/scenario.ts';
 import { workload } from '../helpers/workload.ts';
 
 // In the consumer protocol the broker decides how long a silent member is waited for: 45 s by default.
-const it = withOwnBroker({
-  'group.consumer.session.timeout.ms': String(SESSION_TIMEOUT_MS),
-  'group.consumer.min.session.timeout.ms': '1000',
-  'group.consumer.heartbeat.interval.ms': '500',
-  'group.consumer.min.heartbeat.interval.ms': '100',
-});
+const it = withOwnBroker(
+  {
+    'group.consumer.session.timeout.ms': String(SESSION_TIMEOUT_MS),
+    'group.consumer.min.session.timeout.ms': '1000',
+    'group.consumer.heartbeat.interval.ms': '500',
+    'group.consumer.min.heartbeat.interval.ms': '100',
+  },
+  'file',
+);
 const RECOVERY_MS = TRANSACTION_TIMEOUT_MS + SESSION_TIMEOUT_MS + 5_000;
 
+// The third, cooperative-sticky, is the default: all other tests run under it.
+const eager = { assignor: 'range' };
+const consumerProtocol = { protocol: 'consumer', sessionTimeout: undefined, properties: {} };
+
 describe.each([
-  { protocol: 'classic', assignor: 'range' },
-  { protocol: 'classic', assignor: 'roundrobin' },
-  { protocol: 'classic', assignor: 'cooperative-sticky' },
-  { protocol: 'consumer' },
-])('D5: under $protocol $assignor', (group) => {
+  ['the range assignor', eager],
+  ['the consumer protocol', consumerProtocol],
+])('D5: under %s', (_, consumer) => {
   it('goes on exactly once after SIGKILL with an open transaction, and while it scales 1→2→1', async ({ rig }) => {
-    const { protocol, assignor } = group;
-    const properties = protocol === 'consumer' ? {} : { 'heartbeat.interval.ms': 500 };
-    const run = await startScenario(rig, {
-      consumer: { protocol, ...(assignor === undefined ? {} : { assignor }), properties },
-    });
+    const run = await startScenario(rig, { consumer });
     const first = await run.startReady('a');
     const feed = run.seeder.feed(workload(), 300);
     await run.untilCommitted(300);

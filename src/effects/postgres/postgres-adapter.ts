@@ -1,4 +1,4 @@
-import { Client, Pool } from 'pg';
+import { Client, Pool, type PoolClient } from 'pg';
 
 import type { Adapter, Applied, EffectRecord } from '../adapter.ts';
 import { UnknownReference } from '../reference.ts';
@@ -26,14 +26,18 @@ const GRACE_MS = 2_000;
 /** Applies each batch in one database transaction. Several batches at once take a connection each. */
 export class PostgresAdapter implements Adapter {
   readonly #pool: Pool;
+  readonly #clients = new Set<PoolClient>();
   readonly #patienceMs: number;
   readonly #write: Write;
   readonly #pruning: Pruning | null;
+  #closed: Promise<void> | undefined;
 
   /** Throws an `Error` that names the place when a statement, a reference or the URL can't be understood. */
   constructor(config: PostgresConfig, { place, effect, observer }: PostgresOptions) {
     this.#patienceMs = config.statementTimeoutMs + GRACE_MS;
     this.#pool = createPool(config, place);
+    this.#pool.on('connect', (client) => void this.#clients.add(client));
+    this.#pool.on('remove', (client) => void this.#clients.delete(client));
     this.#write = createWrite(config.write, place, effect);
     const { write } = config;
     this.#pruning =
@@ -59,9 +63,19 @@ export class PostgresAdapter implements Adapter {
     return this.#withSession(`applying ${batch.length} records`, (session) => this.#write.apply(session, batch));
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    // Asked to end, a server that is frozen says nothing, and neither does one that is cut off.
+    const late = setTimeout(() => {
+      for (const client of this.#clients) client.connection.stream.destroy();
+    }, GRACE_MS);
     await this.#pruning?.stop();
     await this.#pool.end();
+    clearTimeout(late);
   }
 
   async #withSession<T>(doing: string, work: (session: Session) => Promise<T>): Promise<T> {
@@ -71,12 +85,18 @@ export class PostgresAdapter implements Adapter {
     } catch (error) {
       throw databaseFailure(error, 'connecting to the database');
     }
+    // A connection keeps its prepared statements, which a changed schema breaks: after anything that is not a record's
+    // own fault the next try gets a new one.
+    let isDoubtful = false;
     try {
       return await work(session);
     } catch (error) {
-      throw session.raised(error) ? databaseFailure(error, doing) : error;
+      if (!session.raised(error)) throw error;
+      const failure = databaseFailure(error, doing);
+      isDoubtful = failure.kind !== 'poison';
+      throw failure;
     } finally {
-      await session.release();
+      await session.release(isDoubtful);
     }
   }
 }

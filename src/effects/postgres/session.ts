@@ -69,17 +69,21 @@ export class Session {
     return results;
   }
 
-  /** Gives the connection back to the pool, without the transaction that an error may have left open. */
-  async release(): Promise<void> {
-    let useless = false;
+  /**
+   * Gives the connection back to the pool, without the transaction that an error may have left open.
+   *
+   * @param isDoubtful Ends the connection instead.
+   */
+  async release(isDoubtful: boolean): Promise<void> {
+    let isUseless = isDoubtful;
     try {
-      if (this.inTransaction) await this.send([{ text: 'ROLLBACK' }]);
+      if (!isDoubtful && this.inTransaction) await this.send([{ text: 'ROLLBACK' }]);
     } catch {
       // Told already by the query that failed before it. The end of the connection rolls back too.
-      useless = true;
+      isUseless = true;
     }
     this.#client.off('error', ignore);
-    this.#client.release(useless);
+    this.#client.release(isUseless);
   }
 }
 

@@ -7,6 +7,7 @@ type Kind = EffectFailure['kind'];
 
 /** The states that mean something else than their class. */
 const STATES: Readonly<Record<string, Kind>> = {
+  '0A000': 'transient', // feature_not_supported: a prepared statement whose result another schema changes
   '25P03': 'transient', // idle_in_transaction_session_timeout: this process was frozen or slow
   '25006': 'transient', // read_only_sql_transaction: a standby, which a failover has not made the primary yet
   '42501': 'denied', // insufficient_privilege
@@ -21,6 +22,7 @@ const CLASSES: Readonly<Record<string, Kind>> = {
   '21': 'poison', // cardinality_violation: a subquery of a statement gave two rows for this record
   '22': 'poison', // data_exception: out of range, not a number, not a date
   '23': 'poison', // integrity_constraint_violation; a repeat is never seen as one, ON CONFLICT takes care of it
+  '26': 'transient', // invalid_sql_statement_name: a pooler in between gave us another of its connections
   '27': 'poison', // triggered_data_change_violation
   '28': 'denied', // invalid_authorization_specification: unknown role, wrong password
   '38': 'poison', // external_routine_exception

@@ -10,6 +10,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 
 import { onceGone } from '../../../dev/guard.ts';
 
+const runTypeScript = fileURLToPath(new URL('../../../dev/run.mjs', import.meta.url));
 const guarded = fileURLToPath(new URL('guarded.ts', import.meta.url));
 
 function temporaryFile(): string {
@@ -20,7 +21,7 @@ function temporaryFile(): string {
 
 it('runs its command when the process was killed', async () => {
   const file = temporaryFile();
-  const child = spawn(process.execPath, ['--import', 'jiti/register', guarded, file], {
+  const child = spawn(process.execPath, [runTypeScript, guarded, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');

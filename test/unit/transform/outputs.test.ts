@@ -133,9 +133,11 @@ describe('what a transform may not return', () => {
   });
 
   it('refuses a hole among several records', () => {
-    expect(refusal([{ value: 1 }, undefined])).toBe(
-      'output 1 of the transform: expected { value, … }, found undefined',
-    );
+    const message = 'output 1 of the transform: expected { value, … }, found undefined';
+    expect(refusal([{ value: 1 }, undefined])).toBe(message);
+    const sparse: unknown[] = [{ value: 1 }];
+    sparse[2] = { value: 3 };
+    expect(refusal(sparse)).toBe(message);
   });
 
   it.each([Number.NaN, -1, 1.5, '5', null, new Date()])('refuses the timestamp %s', (timestamp) => {
