@@ -1,10 +1,11 @@
 /**
- * Prepares a fresh clone: packages, the Kafka client's native part, the build, a Kafka broker to start. Plain
+ * Prepares a fresh clone: packages, the Kafka client's native part, the build, a Kafka broker and a PostgreSQL to start. Plain
  * JavaScript without packages, because it runs before any is installed. What is there already is left alone.
  */
 import { provideBuild } from './setup/build.mjs';
 import { provideKafka } from './setup/kafka.mjs';
 import { providePackages } from './setup/packages.mjs';
+import { providePostgres } from './setup/postgres.mjs';
 import { say, SetupError } from './setup/system.mjs';
 
 const MIN_NODE = [20, 19];
@@ -21,6 +22,7 @@ try {
   providePackages();
   provideBuild();
   provideKafka();
+  providePostgres();
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(error.message);

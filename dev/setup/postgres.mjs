@@ -1,0 +1,23 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { canInstallPackages, installPackages, say, SetupError } from './system.mjs';
+
+/** Where Debian's packages put the server's programs. */
+const root = '/usr/lib/postgresql';
+/** Whatever version this Debian has. */
+const PACKAGE = 'postgresql';
+
+/** PostgreSQL, which the tests of effects start for themselves. Without it everything else works. */
+export function providePostgres() {
+  if (isThere()) return say('PostgreSQL: there');
+  if (!canInstallPackages()) return say(`PostgreSQL: not there; the tests of effects need it (${PACKAGE} on Debian)`);
+  say(`installing ${PACKAGE} …`);
+  installPackages([PACKAGE]);
+  if (!isThere()) throw new SetupError(`${PACKAGE} is installed, but there is no initdb below ${root}`);
+  say('PostgreSQL: installed');
+}
+
+function isThere() {
+  return existsSync(root) && readdirSync(root).some((version) => existsSync(join(root, version, 'bin', 'initdb')));
+}
