@@ -429,10 +429,12 @@ describe('what passes by itself', () => {
   });
 
   it('does not keep anybody from closing, not even a server that is frozen', async () => {
-    const adapter = await opened();
+    const adapter = await opened(processedEvents(), { config: { statementTimeoutMs: 600_000 } });
     onTestFinished(() => postgres.thaw());
     postgres.freeze();
-    await expect(adapter.close()).resolves.toBeUndefined();
+    const failure = failureOf(adapter.apply([delayOf('C', 1)]));
+    await adapter.close();
+    expect(await failure).toMatchObject({ kind: 'transient' });
   });
 });
 

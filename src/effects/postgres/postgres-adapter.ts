@@ -69,13 +69,12 @@ export class PostgresAdapter implements Adapter {
   }
 
   async #close(): Promise<void> {
-    // Asked to end, a server that is frozen says nothing, and neither does one that is cut off.
-    const late = setTimeout(() => {
+    // Asked to end, a server that is frozen says nothing; and what is still under way then is given up.
+    setTimeout(() => {
       for (const client of this.#clients) client.connection.stream.destroy();
-    }, GRACE_MS);
+    }, GRACE_MS).unref();
     await this.#pruning?.stop();
     await this.#pool.end();
-    clearTimeout(late);
   }
 
   async #withSession<T>(doing: string, work: (session: Session) => Promise<T>): Promise<T> {
