@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { canInstallPackages, installPackages, say, SetupError } from './system.mjs';
+import { canInstallPackages, installPackages, say } from './system.mjs';
 
 /** Where Debian's packages put the server's programs. */
 const root = '/usr/lib/postgresql';
@@ -12,10 +12,8 @@ const PACKAGE = 'postgresql';
 export function providePostgres() {
   if (isThere()) return say('PostgreSQL: there');
   if (!canInstallPackages()) return say(`PostgreSQL: not there; the tests of effects need it (${PACKAGE} on Debian)`);
-  say(`installing ${PACKAGE} …`);
   installPackages([PACKAGE]);
-  if (!isThere()) throw new SetupError(`${PACKAGE} is installed, but there is no initdb below ${root}`);
-  say('PostgreSQL: installed');
+  say(isThere() ? 'PostgreSQL: installed' : 'PostgreSQL: could not be installed; the tests of effects need it');
 }
 
 function isThere() {
