@@ -28,6 +28,8 @@ const SHOWN_CHARACTERS = 500;
  * after a time-out, a reset or a crash the same request comes with the same key.
  */
 export class HttpAdapter implements Adapter {
+  /** What waits, is refused or is given up is then one request, and no other is sent again because of it. */
+  readonly maxBatch = 1;
   readonly #config: HttpConfig;
   readonly #place: string;
   readonly #redact: (text: string) => string;
