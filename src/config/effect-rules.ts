@@ -35,9 +35,9 @@ export function checkTarget({ postgres, http }: NonNullable<Salvaged<Effect>>, a
     const field = source.has([...block, 'lockTimeout']) ? 'lockTimeout' : 'statementTimeout';
     const [relation, other, ms] =
       field === 'lockTimeout'
-        ? ['shorter', 'statementTimeout', statementTimeout]
-        : ['longer', 'lockTimeout', lockTimeout];
-    source.report([...block, field], `must be ${relation} than ${other}, which is ${DURATION.format(Number(ms))}`);
+        ? (['shorter', 'statementTimeout', statementTimeout] as const)
+        : (['longer', 'lockTimeout', lockTimeout] as const);
+    source.report([...block, field], `must be ${relation} than ${other}, which is ${DURATION.format(ms)}`);
   }
 }
 

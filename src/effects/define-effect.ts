@@ -22,8 +22,9 @@ export interface EffectEvent<Value, Key = string | null> {
   readonly redelivered: boolean;
 }
 
-/** What became of a record; `applied` where nothing is returned. */
-export type EffectOutcome = Applied | void;
+/** What became of a record, or of each of a batch; `applied` where nothing is returned. */
+export type EffectOutcome<Outcome = Applied> =
+  Outcome | undefined | PromiseLike<Outcome | undefined> | PromiseLike<void>;
 
 interface EffectLifecycle {
   /** Connects. Called before anything is read; a `transient` `EffectFailure` is tried again. */
@@ -38,12 +39,10 @@ interface EffectLifecycle {
  */
 export type Effect<Value, Key = string | null> = EffectLifecycle &
   (
-    | { readonly apply: (event: EffectEvent<Value, Key>) => Promise<EffectOutcome> | EffectOutcome }
+    | { readonly apply: (event: EffectEvent<Value, Key>) => EffectOutcome }
     | {
         /** In order. When it throws, the batch is tried again: as a whole, or record by record. */
-        readonly applyBatch: (
-          events: readonly EffectEvent<Value, Key>[],
-        ) => Promise<readonly Applied[] | void> | readonly Applied[] | void;
+        readonly applyBatch: (events: readonly EffectEvent<Value, Key>[]) => EffectOutcome<readonly Applied[]>;
       }
   );
 

@@ -132,7 +132,7 @@ export class Strand {
   }
 
   #apply(batch: readonly { entry: Entry; effect: EffectRecord }[]): void {
-    const { adapter, observer, wake } = this.#context;
+    const { adapter, observer } = this.#context;
     const epoch = this.#epoch;
     const started = performance.now();
     const entries = batch.map(({ entry }) => entry);
@@ -155,7 +155,9 @@ export class Strand {
         if (failure) this.#failed(entries, failure);
         else this.#confirmed(entries);
       })
-      .finally(wake);
+      .finally(() => {
+        this.#context.wake();
+      });
   }
 
   #confirmed(entries: readonly Entry[]): void {
@@ -169,15 +171,14 @@ export class Strand {
     const [head] = entries;
     if (!head) return;
     const { retry } = this.#context;
-    const kind = error instanceof EffectFailure ? error.kind : isPoisonRecord(error) ? 'poison' : 'unknown';
-    if (kind === 'transient' || kind === 'denied') {
-      const { retryAfterMs = 0 } = error as EffectFailure;
-      const isHeld = kind === 'denied' || head.attempts >= retry.attempts;
-      const pause = kind === 'denied' ? retry.maxDelayMs : retryDelay(retry, head.attempts);
-      this.#retry(head, error, Math.max(pause, retryAfterMs), isHeld ? error.message : null);
+    const isPoison = isPoisonRecord(error) || (error instanceof EffectFailure && error.kind === 'poison');
+    if (error instanceof EffectFailure && !isPoison) {
+      const isHeld = error.kind === 'denied' || head.attempts >= retry.attempts;
+      const pause = error.kind === 'denied' ? retry.maxDelayMs : retryDelay(retry, head.attempts);
+      this.#retry(head, error, Math.max(pause, error.retryAfterMs ?? 0), isHeld ? error.message : null);
     } else if (entries.length > 1) {
       this.#singly = entries.length;
-    } else if (kind === 'poison' || head.attempts >= retry.attempts) {
+    } else if (isPoison || head.attempts >= retry.attempts) {
       this.#giveUp(head, error, head.attempts);
     } else {
       this.#retry(head, error, retryDelay(retry, head.attempts), null);

@@ -50,7 +50,7 @@ export class Assignment {
   /** Opens lanes at the committed offsets, or where the configuration says where there are none. */
   async open(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]> {
     const starts = await this.#committed(partitions);
-    const lanes = await Promise.all(starts.map((start) => this.#createLane(start, this.#context)));
+    const lanes = await Promise.all(starts.map(async (start) => this.#createLane(start, this.#context)));
     for (const lane of lanes) {
       let byPartition = this.#lanes.get(lane.topic);
       if (!byPartition) this.#lanes.set(lane.topic, (byPartition = new Map<number, Lane>()));

@@ -32,7 +32,7 @@ export interface DatabaseTransaction {
 export type PostgresEffect<Value = unknown, Key = unknown> = (
   event: EffectEvent<Value, Key>,
   transaction: DatabaseTransaction,
-) => Promise<EffectOutcome> | EffectOutcome;
+) => EffectOutcome;
 
 /** Runs the module for each record in order. What it throws is passed on as it is. */
 export async function runEffect(

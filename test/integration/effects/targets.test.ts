@@ -105,7 +105,10 @@ it('X6: one event id twice in a batch has one effect', async ({ rig, postgres })
   const effect = await startSingleEffect(rig, { postgres: { url, processedEvents } });
   await effect.send(event('e-1', 'a', {}), event('e-1', 'a', {}), event('e-2', 'a', {}));
   await effect.untilCommitted();
-  const ids = await withClient(url, async (client) => (await client.query('SELECT id FROM done ORDER BY id')).rows);
+  const ids = await withClient(
+    url,
+    async (client) => (await client.query('SELECT id FROM done ORDER BY id')).rows as unknown[],
+  );
   expect(ids).toEqual([{ id: 'e-1' }, { id: 'e-2' }]);
 });
 
