@@ -9,9 +9,19 @@ export interface Reference {
   readonly resolve: (record: EffectRecord) => unknown;
 }
 
-/** A reference or a placeholder that can't be understood; the message says what is allowed. */
-export class UnknownReference extends Error {
-  override readonly name = 'UnknownReference';
+/** A reference, a placeholder or what they stand in can't be used as it is; the message says what is allowed. */
+export class InvalidSetting extends Error {
+  override readonly name = 'InvalidSetting';
+}
+
+/** Names the place in the configuration where `compile` throws an `InvalidSetting`. */
+export function inPlace<T>(place: string, compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (error instanceof InvalidSetting) throw new Error(`${place}: ${error.message}`, { cause: error });
+    throw error;
+  }
 }
 
 const FACTS: Readonly<Record<string, (record: EffectRecord) => unknown>> = {
@@ -25,7 +35,7 @@ const FACTS: Readonly<Record<string, (record: EffectRecord) => unknown>> = {
 const ALLOWED =
   'key, value, value.<field>, value/<JSON pointer>, header.<name>, eventId, timestamp, topic, partition, offset';
 
-/** Throws a `UnknownReference`. */
+/** Throws an `InvalidSetting`. */
 export function parseReference(text: string): Reference {
   const [, root = '', rest = ''] = /^([A-Za-z]*)(.*)$/s.exec(text) ?? [];
   return { text, resolve: resolver(text, root, rest) };
@@ -46,18 +56,18 @@ function resolver(text: string, root: string, rest: string): Reference['resolve'
     const path = parsePath(text, rest);
     return root === 'key' ? ({ key }) => descend(key, path) : ({ value }) => descend(value, path);
   }
-  throw new UnknownReference(`unknown reference "${text}"; allowed are ${ALLOWED}`);
+  throw new InvalidSetting(`unknown reference "${text}"; allowed are ${ALLOWED}`);
 }
 
 function parsePath(text: string, rest: string): readonly string[] {
   if (rest === '') return [];
   if (rest.startsWith('/')) {
-    if (/~(?![01])/.test(rest)) throw new UnknownReference(`"${text}": in a JSON pointer "~" is written ~0 and "/" ~1`);
+    if (/~(?![01])/.test(rest)) throw new InvalidSetting(`"${text}": in a JSON pointer "~" is written ~0 and "/" ~1`);
     return parsePointer(rest);
   }
   const steps = rest.slice(1).split('.');
   if (!rest.startsWith('.') || steps.some((step) => !/^[\p{L}\p{N}_$-]+$/u.test(step))) {
-    throw new UnknownReference(
+    throw new InvalidSetting(
       `"${text}" is not a path; fields with other characters need a JSON pointer: value/<field>`,
     );
   }

@@ -1,10 +1,10 @@
 import type { EffectRecord } from './adapter.ts';
-import { parseReference, UnknownReference, type Reference } from './reference.ts';
+import { parseReference, InvalidSetting, type Reference } from './reference.ts';
 
 /** Text with placeholders: what is between them, and what they refer to. */
 export type Template = readonly (string | Reference)[];
 
-/** `{reference}` is a placeholder, `{{` and `}}` are braces. Throws an `UnknownReference`. */
+/** `{reference}` is a placeholder, `{{` and `}}` are braces. Throws an `InvalidSetting`. */
 export function parseTemplate(text: string): Template {
   const parts: (string | Reference)[] = [];
   let literal = '';
@@ -15,7 +15,7 @@ export function parseTemplate(text: string): Template {
       literal = '';
       parts.push(parseReference(token.slice(1, -1).trim()));
     } else if (token === '{' || token === '}') {
-      throw new UnknownReference(`"${text}" has a single "${token}"; a brace that is no placeholder is written twice`);
+      throw new InvalidSetting(`"${text}" has a single "${token}"; a brace that is no placeholder is written twice`);
     } else literal += token;
   }
   return literal === '' ? parts : [...parts, literal];

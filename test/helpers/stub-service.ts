@@ -26,6 +26,8 @@ export type StubMode =
   | { readonly type: 'apply-then-reset' }
   /** Does it, sends the head of a 200 and resets before the body is whole. */
   | { readonly type: 'apply-then-cut' }
+  /** Does it, sends the head of a 200 and never the rest. */
+  | { readonly type: 'apply-then-stall' }
   /** Answers with the status and does nothing. */
   | {
       readonly type: 'answer';
@@ -94,6 +96,10 @@ export async function startStubService(tls?: ServerOptions): Promise<StubService
       case 'apply-then-cut':
         apply();
         response.writeHead(200, { 'content-length': '100' }).write('{"ok"', () => request.socket.resetAndDestroy());
+        return;
+      case 'apply-then-stall':
+        apply();
+        response.writeHead(200, { 'content-length': '100' }).write('{"ok"');
         return;
       case 'answer':
         response.writeHead(mode.status, mode.headers).end(mode.body ?? '');

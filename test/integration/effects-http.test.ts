@@ -170,12 +170,15 @@ describe('an answer', () => {
     expect(service.effects.size).toBe(1);
   });
 
-  it('that breaks off after a 2xx is done', async () => {
-    const adapter = await opened();
-    service.next({ type: 'apply-then-cut' });
-    expect(await adapter.apply([effectRecord(), effectRecord()])).toEqual(['applied', 'applied']);
-    expect(service.requests).toHaveLength(2);
-  });
+  it.each(['apply-then-cut', 'apply-then-stall'] as const)(
+    'that ends after the head of a 2xx is done: %s',
+    async (type) => {
+      const adapter = await opened({ timeoutMs: 500 });
+      service.next({ type });
+      expect(await adapter.apply([effectRecord(), effectRecord()])).toEqual(['applied', 'applied']);
+      expect(service.requests).toHaveLength(2);
+    },
+  );
 
   it.each([408, 425, 429, 500, 502, 503])('of %i is asked for again with the same key', async (status) => {
     const adapter = await opened();

@@ -1,6 +1,6 @@
 import type { EffectRecord } from '../adapter.ts';
 import { jsonText } from '../json-text.ts';
-import { UnknownReference } from '../reference.ts';
+import { InvalidSetting } from '../reference.ts';
 import { parseTemplate, renderTemplate } from '../template.ts';
 import type { HttpConfig } from './config.ts';
 import { base64, textOf } from './text.ts';
@@ -8,7 +8,7 @@ import { base64, textOf } from './text.ts';
 /** Null for no body. */
 export type BodyTemplate = ((record: EffectRecord) => string) | null;
 
-/** Throws an `UnknownReference` that names the field. */
+/** Throws an `InvalidSetting` that names the field. */
 export function compileBody(body: HttpConfig['body']): BodyTemplate {
   switch (body.type) {
     case 'none':
@@ -47,7 +47,7 @@ function compileText(text: string, place: string): Fill {
     if (template.length === 1 && typeof only === 'object') return (record) => only.resolve(record) ?? null;
     return (record) => renderTemplate(template, record, textOf);
   } catch (error) {
-    if (error instanceof UnknownReference && place !== '') throw new UnknownReference(`${place}: ${error.message}`);
+    if (error instanceof InvalidSetting && place !== '') throw new InvalidSetting(`${place}: ${error.message}`);
     throw error;
   }
 }

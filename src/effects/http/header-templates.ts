@@ -1,5 +1,5 @@
 import { EffectFailure, type EffectRecord } from '../adapter.ts';
-import { UnknownReference } from '../reference.ts';
+import { InvalidSetting } from '../reference.ts';
 import { parseTemplate, renderTemplate } from '../template.ts';
 import type { HttpConfig } from './config.ts';
 import { idempotencyKey } from './idempotency-key.ts';
@@ -24,7 +24,7 @@ const RESERVED: Readonly<Record<string, string>> = {
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Throws an `UnknownReference` that names the header. */
+/** Throws an `InvalidSetting` that names the header. */
 export function compileHeaders({
   headers,
   bearerToken,
@@ -35,8 +35,8 @@ export function compileHeaders({
       bearerToken !== null && name.toLowerCase() === 'authorization'
         ? 'it comes from bearerToken'
         : RESERVED[name.toLowerCase()];
-    if (reason !== undefined) throw new UnknownReference(`the header ${name} can not be set: ${reason}`);
-    if (!NAME.test(name)) throw new UnknownReference(`"${name}" is no name of a header`);
+    if (reason !== undefined) throw new InvalidSetting(`the header ${name} can not be set: ${reason}`);
+    if (!NAME.test(name)) throw new InvalidSetting(`"${name}" is no name of a header`);
     return [name.toLowerCase(), parseTemplate(text)] as const;
   });
   const fixed = {

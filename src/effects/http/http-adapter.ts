@@ -4,7 +4,7 @@ import { Pool, type Dispatcher } from 'undici';
 
 import { EffectFailure, type Adapter, type Applied, type EffectRecord } from '../adapter.ts';
 import { errorCode, isCertificateError } from '../error-codes.ts';
-import { UnknownReference } from '../reference.ts';
+import { inPlace } from '../reference.ts';
 import { compileBody, type BodyTemplate } from './body-template.ts';
 import type { HttpConfig } from './config.ts';
 import { Confirmed } from './confirmed.ts';
@@ -110,8 +110,9 @@ export class HttpAdapter implements Adapter {
     const outcome =
       reply === 'done' ? 'applied' : reply === 'conflict' && this.#config.conflictIsDone ? 'repeat' : null;
     if (outcome !== null) {
-      // Read to its end, or the connection could not be used again. The status has said it all: an end too early says no more.
-      await body.dump().catch(() => undefined);
+      // Read to its end, so that the connection can be used again. The status has said it all: `dump` resolves too where
+      // the answer breaks off or its time is up.
+      await body.dump();
       return outcome;
     }
     const kind = reply === 'transient' || reply === 'denied' ? reply : 'poison';
@@ -161,14 +162,5 @@ function readPem(place: string, path: string): Buffer {
   } catch (error) {
     const reason = errorCode(error) ?? String(error);
     throw new EffectFailure('denied', `${place}: can not read ${path}: ${reason}`, { cause: error });
-  }
-}
-
-function inPlace<T>(place: string, compile: () => T): T {
-  try {
-    return compile();
-  } catch (error) {
-    if (error instanceof UnknownReference) throw new Error(`${place}: ${error.message}`, { cause: error });
-    throw error;
   }
 }

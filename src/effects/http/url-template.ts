@@ -1,5 +1,5 @@
 import { EffectFailure, type EffectRecord } from '../adapter.ts';
-import { UnknownReference } from '../reference.ts';
+import { InvalidSetting } from '../reference.ts';
 import { parseTemplate, renderTemplate } from '../template.ts';
 import { textOf } from './text.ts';
 
@@ -10,15 +10,15 @@ export interface UrlTemplate {
   readonly path: (record: EffectRecord) => string;
 }
 
-/** Throws an `UnknownReference` that says what is wrong. */
+/** Throws an `InvalidSetting` that says what is wrong. */
 export function compileUrl(url: string): UrlTemplate {
   const [, origin, rest = ''] = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(url) ?? [];
-  if (origin === undefined) throw new UnknownReference(`"${url}" is no http or https URL`);
+  if (origin === undefined) throw new InvalidSetting(`"${url}" is no http or https URL`);
   if (/[{}]/.test(origin))
-    throw new UnknownReference(`"${url}": the host is the same for all records, with no placeholder`);
+    throw new InvalidSetting(`"${url}": the host is the same for all records, with no placeholder`);
   if (origin.includes('@'))
-    throw new UnknownReference('a user or a password in the URL is not sent: set bearerToken or a header');
-  if (!URL.canParse(origin)) throw new UnknownReference(`"${origin}" is no valid scheme, host and port`);
+    throw new InvalidSetting('a user or a password in the URL is not sent: set bearerToken or a header');
+  if (!URL.canParse(origin)) throw new InvalidSetting(`"${origin}" is no valid scheme, host and port`);
   const template = parseTemplate(rest.startsWith('/') ? rest : `/${rest}`);
   return {
     origin,

@@ -5,7 +5,7 @@
  * ```yaml
  * postgres:
  *   url: ${file:/run/secrets/database-url}   # postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=…
- *   connections: 4                           # at most this many at once
+ *   connections: 4                           # at most this many at once; one for each batch that is under way
  *   connectTimeout: 10s
  *   statementTimeout: 30s
  *   lockTimeout: 10s                         # shorter than statementTimeout
@@ -14,7 +14,8 @@
  *   processedEvents:
  *     table: processed_events                # or schema.table; `millrace effects migrate` creates it
  *     consumer: flights.store-delays         # default: <application>.<effect>; two effects on one table must differ
- *     pruneAfter: 720h                       # default: never. A replay of older events applies them again
+ *     pruneAfter: 720h                       # default: never. What comes again after its id was pruned is applied again:
+ *                                            # longer than the topic's retention, where offsets may be reset
  *     statements:                            # or `module: ./effects/store-delay.ts`
  *       - INSERT INTO delays (flight, minutes) VALUES ({key}, {value.delay})
  *       - UPDATE totals SET minutes = minutes + {value.delay} WHERE origin = {value.origin}
@@ -29,6 +30,9 @@
  *   # 3. A module that writes its own idempotent SQL in the open database transaction.
  *   module: ./effects/store-delay.ts
  * ```
+ *
+ * The connection sets its time-outs as it starts and uses prepared statements: a pooler in between has to allow both
+ * (PgBouncer: `ignore_startup_parameters`, 1.21 or newer), or pool by session.
  *
  * References: `key`, `value`, `key.a.b`, `value.a.0`, `value/a~1b/0` (a JSON pointer after the slash), `header.<name>`,
  * `eventId`, `timestamp` (ISO 8601), `topic`, `partition`, `offset`. In a statement a reference stands in braces.

@@ -1,7 +1,7 @@
 import { Client, Pool, type PoolClient } from 'pg';
 
 import type { Adapter, Applied, EffectRecord } from '../adapter.ts';
-import { UnknownReference } from '../reference.ts';
+import { inPlace } from '../reference.ts';
 import type { PostgresConfig } from './config.ts';
 import { ModuleWrite, type PostgresEffect } from './effect.ts';
 import { ProcessedEvents } from './processed-events.ts';
@@ -60,7 +60,8 @@ export class PostgresAdapter implements Adapter {
   }
 
   async apply(batch: readonly EffectRecord[]): Promise<readonly Applied[]> {
-    return this.#withSession(`applying ${batch.length} records`, (session) => this.#write.apply(session, batch));
+    const doing = batch.length === 1 ? 'applying a record' : `applying ${batch.length} records`;
+    return this.#withSession(doing, (session) => this.#write.apply(session, batch));
   }
 
   close(): Promise<void> {
@@ -145,13 +146,4 @@ function compileStatements(statements: readonly string[], place: string): readon
 function loaded(effect: PostgresEffect | null, place: string): PostgresEffect {
   if (effect === null) throw new Error(`${place}: the module was not loaded`);
   return effect;
-}
-
-function inPlace<T>(place: string, compile: () => T): T {
-  try {
-    return compile();
-  } catch (error) {
-    if (error instanceof UnknownReference) throw new Error(`${place}: ${error.message}`, { cause: error });
-    throw error;
-  }
 }

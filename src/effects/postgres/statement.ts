@@ -1,4 +1,4 @@
-import { isReference, parseReference, UnknownReference, type Reference } from '../reference.ts';
+import { isReference, parseReference, InvalidSetting, type Reference } from '../reference.ts';
 
 /** SQL with `$1`, `$2`, … and what each of them is bound to. */
 export interface Statement {
@@ -23,7 +23,7 @@ const TOKEN = new RegExp(
 /**
  * Compiles a statement with placeholders such as `{value.delay}`. Braces have no meaning of their own in SQL outside of
  * quotes. Each placeholder is a parameter of its own, so that one value can be bound as two types. Throws an
- * `UnknownReference` that names the place.
+ * `InvalidSetting` that names the place.
  */
 export function compileStatement(sql: string): Statement {
   const parameters: Reference[] = [];
@@ -31,7 +31,7 @@ export function compileStatement(sql: string): Statement {
   let position = 0;
   const refuse = (at: number, why: string): never => {
     const before = sql.slice(0, at).split('\n');
-    throw new UnknownReference(`line ${before.length}, column ${(before.at(-1) ?? '').length + 1}: ${why}`);
+    throw new InvalidSetting(`line ${before.length}, column ${(before.at(-1) ?? '').length + 1}: ${why}`);
   };
 
   TOKEN.lastIndex = 0;
@@ -46,7 +46,7 @@ export function compileStatement(sql: string): Statement {
       try {
         parameters.push(parseReference(token.slice(1, -1).trim()));
       } catch (error) {
-        if (error instanceof UnknownReference) refuse(index, error.message);
+        if (error instanceof InvalidSetting) refuse(index, error.message);
         throw error;
       }
       text += `$${parameters.length}`;

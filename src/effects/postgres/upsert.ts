@@ -2,7 +2,7 @@ import { escapeIdentifier } from 'pg';
 
 import { EffectFailure, type Applied, type EffectRecord } from '../adapter.ts';
 import { jsonText } from '../json-text.ts';
-import { parseReference, type Reference } from '../reference.ts';
+import { InvalidSetting, parseReference, type Reference } from '../reference.ts';
 import type { UpsertConfig } from './config.ts';
 import { hexBytes } from './parameter.ts';
 import type { Query, Session } from './session.ts';
@@ -33,8 +33,12 @@ export class Upsert implements Write {
   readonly #version: readonly [string, Reference] | null;
   readonly #sql: string;
 
-  /** Throws an `UnknownReference`. */
+  /** Throws an `InvalidSetting`. */
   constructor({ table, key, columns, version }: UpsertConfig) {
+    const names = [...Object.keys(key), ...Object.keys(columns), ...(version === null ? [] : [version.column])];
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) throw new InvalidSetting(`the column ${twice} is set twice, in key, columns or version`);
+    if (Object.keys(key).length === 0) throw new InvalidSetting('key needs a column: rows are found by it');
     this.#table = table;
     this.#key = parseColumns(key);
     this.#columns = parseColumns(columns);
