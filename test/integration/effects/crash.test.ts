@@ -7,6 +7,7 @@ import { withPostgres } from '../../helpers/with-postgres.ts';
 /** How often each point is killed at: few, to be quick, unless more is asked for. */
 const ROUNDS = Number(process.env['MILLRACE_KILL_ROUNDS'] ?? 2);
 const PER_SECOND = 150;
+const COMMIT_INTERVAL_MS = 100;
 
 const it = withPostgres();
 
@@ -17,7 +18,8 @@ it.for([
   const database = await postgres.createDatabase();
   const gate = await startGate(postgres.port);
   rig.onEnd(() => gate.close());
-  const run = await startEffectScenario(rig, { database, throughPort: gate.port });
+  const transaction = { commitInterval: `${COMMIT_INTERVAL_MS}ms`, timeout: '10s' };
+  const run = await startEffectScenario(rig, { database, throughPort: gate.port, effect: { transaction } });
   let processor = await run.startReady('a');
   const feed = run.seeder.feed(events(), PER_SECOND);
 
@@ -27,6 +29,9 @@ it.for([
     let isCaught = false;
     void caught.then(() => (isCaught = true));
     await processor.until('the commit to be held back', () => isCaught, { everyMs: 5 });
+    // Offsets that did not wait for the target would be committed by then.
+    const killAt = Date.now() + 5 * COMMIT_INTERVAL_MS;
+    await processor.until('some commits to be due', () => Date.now() > killAt);
     await processor.kill();
     processor = await run.start('a');
   }
