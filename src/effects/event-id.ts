@@ -2,6 +2,7 @@ import type { EventIdConfig } from '../config/compiled.ts';
 import type { InputRecord } from '../pipeline/ports.ts';
 import { RecordError } from '../transform/errors.ts';
 import { lastValue } from '../transform/record-headers.ts';
+import { descend, parsePointer } from './path.ts';
 
 /** A record without an id: a repeat of it could not be told from a new one. */
 export class MissingEventId extends RecordError {
@@ -20,8 +21,8 @@ export function eventIdFrom(config: EventIdConfig): EventIdOf {
     case 'key':
       return ({ key }) => checked(key?.toString('utf8'), 'key');
     case 'value': {
-      const steps = parsePointer(config.pointer);
-      return (_record, value) => checked(scalarText(steps.reduce(step, value)), `value at ${config.pointer}`);
+      const path = parsePointer(config.pointer);
+      return (_record, value) => checked(scalarText(descend(value, path)), `value at ${config.pointer}`);
     }
     case 'coordinates':
       return ({ topic, partition, offset }) => `${topic}/${partition}/${offset}`;
@@ -32,20 +33,6 @@ function checked(id: string | undefined, place: string): string {
   if (id !== undefined && id !== '') return id;
   const found = id === undefined ? 'none' : 'an empty one';
   throw new MissingEventId(`the record has no event id: ${found} was found in its ${place} (see eventId)`);
-}
-
-/** The steps of a JSON pointer (RFC 6901) that the configuration has found to be one. */
-function parsePointer(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function step(value: unknown, token: string): unknown {
-  if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(token) ? (value[Number(token)] as unknown) : undefined;
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[token];
 }
 
 /** Ids are text or numbers: what else there may be has no one way to be written. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
-import type { HttpConfig } from '../../src/effects/http/config.ts';
+import type { HttpConfig } from '../../src/config/compiled.ts';
 import { HttpAdapter } from '../../src/effects/http/http-adapter.ts';
 import { RecordHeaders } from '../../src/transform/record-headers.ts';
 import { createCertificates } from '../helpers/certificates.ts';

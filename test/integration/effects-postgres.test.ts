@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
 import type { EffectFailure, EffectRecord } from '../../src/effects/adapter.ts';
-import type { PostgresConfig, PostgresWrite, UpsertConfig } from '../../src/effects/postgres/config.ts';
+import type { PostgresConfig, PostgresWrite, UpsertConfig } from '../../src/config/compiled.ts';
 import type { PostgresEffect } from '../../src/effects/postgres/effect.ts';
 import { PostgresAdapter } from '../../src/effects/postgres/postgres-adapter.ts';
 import { PoisonRecord } from '../../src/transform/poison-record.ts';

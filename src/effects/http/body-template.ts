@@ -2,7 +2,7 @@ import type { EffectRecord } from '../adapter.ts';
 import { jsonText } from '../json-text.ts';
 import { InvalidSetting } from '../reference.ts';
 import { parseTemplate, renderTemplate } from '../template.ts';
-import type { HttpConfig } from './config.ts';
+import type { HttpConfig } from '../../config/compiled.ts';
 import { base64, textOf } from './text.ts';
 
 /** Null for no body. */

@@ -1,7 +1,7 @@
 import { EffectFailure, type EffectRecord } from '../adapter.ts';
 import { InvalidSetting } from '../reference.ts';
 import { parseTemplate, renderTemplate } from '../template.ts';
-import type { HttpConfig } from './config.ts';
+import type { HttpConfig } from '../../config/compiled.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { textOf } from './text.ts';
 

@@ -6,7 +6,7 @@ import { EffectFailure, type Adapter, type Applied, type EffectRecord } from '..
 import { errorCode, isCertificateError } from '../error-codes.ts';
 import { inPlace } from '../reference.ts';
 import { compileBody, type BodyTemplate } from './body-template.ts';
-import type { HttpConfig } from './config.ts';
+import type { HttpConfig } from '../../config/compiled.ts';
 import { Confirmed } from './confirmed.ts';
 import { compileHeaders } from './header-templates.ts';
 import { classifyStatus, retryAfterMs } from './status.ts';

@@ -2,7 +2,7 @@ import { Client, Pool, type PoolClient } from 'pg';
 
 import type { Adapter, Applied, EffectRecord } from '../adapter.ts';
 import { inPlace } from '../reference.ts';
-import type { PostgresConfig } from './config.ts';
+import type { PostgresConfig } from '../../config/compiled.ts';
 import { ModuleWrite, type PostgresEffect } from './effect.ts';
 import { ProcessedEvents } from './processed-events.ts';
 import { Pruning, type PruneObserver } from './pruning.ts';

@@ -1,5 +1,5 @@
 import type { Applied, EffectRecord } from '../adapter.ts';
-import type { ProcessedEventsConfig } from './config.ts';
+import type { ProcessedEventsConfig } from '../../config/compiled.ts';
 import { runEffect, type PostgresEffect } from './effect.ts';
 import { toParameter } from './parameter.ts';
 import type { Query, Session } from './session.ts';

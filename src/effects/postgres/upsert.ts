@@ -3,7 +3,7 @@ import { escapeIdentifier } from 'pg';
 import { EffectFailure, type Applied, type EffectRecord } from '../adapter.ts';
 import { jsonText } from '../json-text.ts';
 import { InvalidSetting, parseReference, type Reference } from '../reference.ts';
-import type { UpsertConfig } from './config.ts';
+import type { UpsertConfig } from '../../config/compiled.ts';
 import { hexBytes } from './parameter.ts';
 import type { Query, Session } from './session.ts';
 import { checkUnique, quoteTable } from './table.ts';
