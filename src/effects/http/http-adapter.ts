@@ -7,7 +7,6 @@ import { errorCode, isCertificateError } from '../error-codes.ts';
 import { inPlace } from '../reference.ts';
 import { compileBody, type BodyTemplate } from './body-template.ts';
 import type { HttpConfig } from '../../config/compiled.ts';
-import { Confirmed } from './confirmed.ts';
 import { compileHeaders } from './header-templates.ts';
 import { classifyStatus, retryAfterMs } from './status.ts';
 import { compileUrl, type UrlTemplate } from './url-template.ts';
@@ -36,7 +35,6 @@ export class HttpAdapter implements Adapter {
   readonly #url: UrlTemplate;
   readonly #headers: (record: EffectRecord) => Readonly<Record<string, string>>;
   readonly #body: BodyTemplate;
-  readonly #confirmed = new Confirmed();
   #pool: Pool | null = null;
 
   /** Throws an `Error` that names the place when the URL, a header or the body can't be understood. */
@@ -71,12 +69,7 @@ export class HttpAdapter implements Adapter {
 
   async apply(batch: readonly EffectRecord[]): Promise<readonly Applied[]> {
     const outcomes: Applied[] = [];
-    for (const record of batch) {
-      const outcome = this.#confirmed.get(record) ?? (await this.#send(record));
-      this.#confirmed.remember(record, outcome);
-      outcomes.push(outcome);
-    }
-    this.#confirmed.forget(batch);
+    for (const record of batch) outcomes.push(await this.#send(record));
     return outcomes;
   }
 
