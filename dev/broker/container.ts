@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
+import { onceGone } from '../guard.ts';
 import { kafkaImage } from '../setup/kafka.mjs';
 import type { BrokerShape, OwnBroker } from './contract.ts';
-import { onceGone } from '../guard.ts';
+import { serverProperties } from './properties.ts';
 import { waitUntilReady } from './ready.ts';
 
 /** A broker in KRaft mode as a container of the public image. */
@@ -52,20 +53,10 @@ function published({ port }: BrokerShape): string[] {
   return ['--publish', `127.0.0.1:${port}:${port}`];
 }
 
-function environment({ port, controllerPort, properties, jvmOptions }: BrokerShape): string[] {
-  const all = {
-    'node.id': '1',
-    'process.roles': 'broker,controller',
-    'controller.quorum.voters': `1@localhost:${controllerPort}`,
-    'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://:${port},CONTROLLER://:${controllerPort}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
-    'log.dirs': '/var/lib/kafka/data',
-    ...properties,
-  };
-  const variables = Object.entries(all).map(([property, value]) => `${variableName(property)}=${value}`);
-  return [`KAFKA_HEAP_OPTS=${jvmOptions.join(' ')}`, ...variables].flatMap((variable) => ['--env', variable]);
+function environment(shape: BrokerShape): string[] {
+  const properties = serverProperties(shape, { host: '', dataFolder: '/var/lib/kafka/data' });
+  const variables = properties.map(([name, value]) => `${variableName(name)}=${value}`);
+  return [`KAFKA_HEAP_OPTS=${shape.jvmOptions.join(' ')}`, ...variables].flatMap((variable) => ['--env', variable]);
 }
 
 /** The image's own convention for broker properties. */

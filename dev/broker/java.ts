@@ -7,9 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { onceGone } from '../guard.ts';
 import { kafkaVersion } from '../setup/kafka.mjs';
 import type { BrokerShape, OwnBroker } from './contract.ts';
-import { onceGone } from '../guard.ts';
+import { serverProperties } from './properties.ts';
 import { waitUntilReady } from './ready.ts';
 
 const CLUSTER_ID = 'bWlsbHJhY2UtbG9jYWwtMQ';
@@ -23,7 +24,8 @@ export function createJavaBroker(shape: BrokerShape, java: string, jars: string)
   const propertiesFile = join(folder, 'server.properties');
   const pidFile = join(folder, 'pid');
   const logFile = join(folder, 'log');
-  writeFileSync(propertiesFile, serverProperties(shape, join(folder, 'data')));
+  const properties = serverProperties(shape, { host: '127.0.0.1', dataFolder: join(folder, 'data') });
+  writeFileSync(propertiesFile, properties.map(([name, value]) => `${name}=${value}\n`).join(''));
   const guard = onceGone(`[ -f '${pidFile}' ] && kill -9 $(cat '${pidFile}') && sleep 1; rm -rf '${folder}'`);
 
   const jvm = [...shape.jvmOptions, '-cp', join(jars, '*'), `-Dlog4j2.configurationFile=${logging}`];
@@ -86,20 +88,4 @@ export function createJavaBroker(shape: BrokerShape, java: string, jars: string)
       await guard.release();
     },
   };
-}
-
-function serverProperties({ port, controllerPort, properties }: BrokerShape, dataFolder: string): string {
-  const all = {
-    'node.id': '1',
-    'process.roles': 'broker,controller',
-    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
-    'log.dirs': dataFolder,
-    ...properties,
-  };
-  return Object.entries(all)
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join('');
 }

@@ -132,8 +132,8 @@ export class TransactionalProducer implements ProducerPort {
       const code = native.produce(
         record.topic,
         record.partition ?? -1,
-        record.value,
-        record.key,
+        present(record.value),
+        present(record.key),
         // To the client 0 means "now", which is further from the truth than a millisecond.
         record.timestamp === 0 ? 1 : record.timestamp,
         undefined,
@@ -148,10 +148,12 @@ export class TransactionalProducer implements ProducerPort {
 
   /** The client copies the headers before `produce` returns, so the usual ones are written into one object. */
   #headers({ headers, eventId }: OutputRecord): NativeHeaders | undefined {
-    if (eventId === undefined) return headers;
     const [only] = this.#onlyEventId;
-    only['event-id'] = eventId;
-    return headers ? [...headers, only] : this.#onlyEventId;
+    if (eventId !== undefined) only['event-id'] = eventId;
+    if (headers === undefined) return eventId === undefined ? undefined : this.#onlyEventId;
+    const all: Record<string, Buffer | string>[] = headers.map(presentHeader);
+    if (eventId !== undefined) all.push(only);
+    return all;
   }
 
   async sendOffsets(offsets: readonly TopicPartitionOffset[], consumer: Consumer): Promise<void> {
@@ -190,6 +192,18 @@ export class TransactionalProducer implements ProducerPort {
       client._disconnect(resolve);
     });
   }
+}
+
+/** No bytes at an address: what `Buffer.alloc(0)` and the client's own empty Buffers lack, which it takes for null. */
+const EMPTY = Buffer.from(' ').subarray(0, 0);
+
+function present(bytes: Buffer | null): Buffer | null {
+  return bytes?.length === 0 ? EMPTY : bytes;
+}
+
+function presentHeader(header: Readonly<Record<string, Buffer>>): Readonly<Record<string, Buffer>> {
+  for (const name in header) if (header[name]?.length === 0) return { [name]: EMPTY };
+  return header;
 }
 
 /** ERR__FATAL of `produce` hides what happened, such as being fenced: the abort that follows is told. */

@@ -23,14 +23,17 @@ export function check(evidence: Evidence): Violation[] {
   ];
 }
 
-const SHOWN = 25;
+const SHOWN_EACH = 8;
 
-/** Throws with the violations, those of the first sources in full. */
+/** Throws with the violations, the first few of each invariant in full. */
 export function assertExactlyOnce(evidence: Evidence): void {
   const violations = check(evidence);
   if (violations.length === 0) return;
-  const counts = [...groupBy(violations, (violation) => violation.invariant)].map(([id, of]) => `${id}: ${of.length}`);
-  const lines = violations.slice(0, SHOWN).map(({ invariant, at, found }) => `  ${invariant} ${at} ${found}`);
-  const rest = violations.length > SHOWN ? [`  … and ${violations.length - SHOWN} more`] : [];
-  throw new Error(`not exactly once (${counts.join(', ')})\n${[...lines, ...rest].join('\n')}`);
+  const byInvariant = [...groupBy(violations, (violation) => violation.invariant)];
+  const counts = byInvariant.map(([invariant, of]) => `${invariant}: ${of.length}`);
+  const lines = byInvariant.flatMap(([invariant, of]) => [
+    ...of.slice(0, SHOWN_EACH).map(({ at, found }) => `  ${invariant} ${at} ${found}`),
+    ...(of.length > SHOWN_EACH ? [`  ${invariant} … and ${of.length - SHOWN_EACH} more`] : []),
+  ]);
+  throw new Error(`not exactly once (${counts.join(', ')})\n${lines.join('\n')}`);
 }

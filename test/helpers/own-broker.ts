@@ -3,8 +3,8 @@ import { test } from 'vitest';
 import { startBroker, type OwnBroker } from '../../dev/broker.ts';
 import { provideRig, type Rig } from './rig.ts';
 
-/** `it('…', async ({ rig, broker }) => …)` with a broker that may be hurt: one for each test, or for all of a file. */
-export const withOwnBroker = (properties: Readonly<Record<string, string>> = {}, scope: 'test' | 'file' = 'test') =>
+/** `it('…', async ({ rig, broker }) => …)` with a broker for the file alone, which may be hurt; each test mends it again. */
+export const withOwnBroker = (properties: Readonly<Record<string, string>> = {}) =>
   test.extend<{ broker: OwnBroker; rig: Rig }>({
     broker: [
       // eslint-disable-next-line no-empty-pattern -- this is how vitest learns that it needs no other fixture
@@ -13,7 +13,7 @@ export const withOwnBroker = (properties: Readonly<Record<string, string>> = {},
         await use(broker);
         await broker.remove();
       },
-      { scope },
+      { scope: 'file' },
     ],
     rig: async ({ broker }, use) => provideRig(broker.bootstrapServers, use),
   });

@@ -165,15 +165,15 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
       },
       TRANSACTION_TIMEOUT_MS,
     );
-    const highWatermarks = new Map(rest.ends.map((end) => [partitionId(end), end.highWatermark]));
-    await online.reached(highWatermarks);
-    await uncommitted.reached(highWatermarks);
+    const readable = new Map(rest.ends.map((end) => [partitionId(end), end.lastStable]));
+    await online.reached(readable);
+    await uncommitted.reached(new Map(rest.ends.map((end) => [partitionId(end), end.highWatermark])));
     const evidence: Evidence = {
       ...rest,
       sources,
       expect: expect(outputs),
       deadLetterTopic: deadLetters,
-      visible: await readUpTo(bootstrapServers, written, highWatermarks),
+      visible: await readUpTo(bootstrapServers, written, readable),
       online: online.records,
       uncommitted: uncommitted.records,
       committed: await committed(),

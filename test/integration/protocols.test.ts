@@ -6,15 +6,12 @@ import { startScenario } from '../helpers/scenario.ts';
 import { workload } from '../helpers/workload.ts';
 
 // In the consumer protocol the broker decides how long a silent member is waited for: 45 s by default.
-const it = withOwnBroker(
-  {
-    'group.consumer.session.timeout.ms': String(SESSION_TIMEOUT_MS),
-    'group.consumer.min.session.timeout.ms': '1000',
-    'group.consumer.heartbeat.interval.ms': '500',
-    'group.consumer.min.heartbeat.interval.ms': '100',
-  },
-  'file',
-);
+const it = withOwnBroker({
+  'group.consumer.session.timeout.ms': String(SESSION_TIMEOUT_MS),
+  'group.consumer.min.session.timeout.ms': '1000',
+  'group.consumer.heartbeat.interval.ms': '500',
+  'group.consumer.min.heartbeat.interval.ms': '100',
+});
 const RECOVERY_MS = TRANSACTION_TIMEOUT_MS + SESSION_TIMEOUT_MS + 5_000;
 
 // The third, cooperative-sticky, is the default: all other tests run under it.

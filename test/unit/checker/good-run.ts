@@ -38,7 +38,7 @@ function expect(source: LogRecord): Expectation {
 
 const attempt = (source: LogRecord, index: number, count: number): Header => {
   const transaction = Math.floor(source.offset / PER_TRANSACTION);
-  return ['millrace-attempt', bytes(`host/${source.partition}/3/${transaction}/${index}/${count}`)];
+  return ['millrace-attempt', bytes(`host-${source.partition}/3/${transaction}/${index}/${count}`)];
 };
 
 function written(source: LogRecord): Draft[] {
