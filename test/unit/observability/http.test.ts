@@ -49,7 +49,8 @@ describe('the HTTP endpoints', () => {
   it('serve a scrape that parses, with its content type', async () => {
     const { registry, ...metrics } = createMetrics('1.2.3', () => [RUNNING]);
     metrics.observer({
-      kind: 'pipeline', name: 'route',
+      kind: 'pipeline',
+      name: 'route',
       input: { topics: ['flights'], key: { type: 'json' }, value: { type: 'json' }, startAt: 'earliest' },
       outputs: [],
     });
