@@ -7,6 +7,8 @@ import { alterTopic } from './alter-topic.ts';
 import { listTransactions, type ListedTransaction } from './list-transactions.ts';
 
 const TIMEOUT = { timeout: 10_000 };
+/** Offsets in an open transaction hold the answer back until it ends, in the worst case by its timeout. */
+const STABLE_OFFSETS_MS = 60_000;
 
 /** What the tests ask of the cluster itself, by clients that share nothing with the product. */
 export interface Cluster {
@@ -83,7 +85,7 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
       const reader = await offsetReader(group);
       const asked = partitions.map(({ topic, partition }) => ({ topic, partition }));
       const found = await call<kafka.TopicPartitionOffsetAndMetadata[]>((done) =>
-        reader.committed(asked, TIMEOUT.timeout, done),
+        reader.committed(asked, STABLE_OFFSETS_MS, done),
       );
       return new Map(
         found.filter(({ offset }) => offset >= 0).map((committed) => [partitionId(committed), committed.offset]),
