@@ -10,7 +10,7 @@ import type {
 } from '../pipeline/ports.ts';
 import { ClientError } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
-import { classify, FATAL, OFFSET_OUT_OF_RANGE, TOPIC_DENIED } from './errors.ts';
+import { classify, complaint, FATAL, OFFSET_OUT_OF_RANGE, TOPIC_DENIED } from './errors.ts';
 import { type ConsumerClient, KafkaConsumer, type NativeConf, promised } from './native.ts';
 import { fetchStates, type Statistics } from './statistics.ts';
 
@@ -99,7 +99,7 @@ export class KafkaInput implements Consumer {
       // The client removes what it takes out of the object.
       const client = new KafkaConsumer({ ...conf }, {});
       client.on('event.error', (error) => {
-        this.#options.report(classify(error, 'consumer'));
+        this.#options.report(complaint(error));
       });
       client.on('event.stats', (event) => {
         this.#statistics = fetchStates(event);
@@ -234,7 +234,9 @@ export class KafkaInput implements Consumer {
   }
 
   async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
-    await Promise.all(positions.map((position) => this.#seek(position)));
+    // All of them end before this does: a seek that went on by itself could meet the next poll, or the next rewind.
+    const seeks = await Promise.allSettled(positions.map((position) => this.#seek(position)));
+    for (const seek of seeks) if (seek.status === 'rejected') throw seek.reason;
   }
 
   async #seek(position: TopicPartitionOffset): Promise<void> {

@@ -101,3 +101,9 @@ export function classify(error: unknown, doing: string): ClientError {
     RECORD_LEVEL.has(known.code),
   );
 }
+
+/** What the client tells by an event: a text, whatever lies behind it. */
+export function complaint(event: unknown): ClientError {
+  const { message } = event as { message?: string };
+  return new ClientError(message ?? String(event), 'retriable', 0);
+}

@@ -36,7 +36,7 @@ export interface Client {
   connect(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
   getMetadata(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
   isConnected(): boolean;
-  on(event: 'event.error' | 'event.stats', listener: (fact: unknown) => void): void;
+  on(event: 'event.error' | 'event.log' | 'event.stats', listener: (fact: unknown) => void): void;
   disconnect(done: () => void): void;
 }
 

@@ -2,7 +2,7 @@ import type { Consumer, OutputRecord, Producer as ProducerPort, TopicPartitionOf
 import { ClientError } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
 import { KafkaInput } from './consumer.ts';
-import { classify, FATAL, QUEUE_FULL } from './errors.ts';
+import { classify, complaint, QUEUE_FULL } from './errors.ts';
 import {
   type Metadata,
   type NativeConf,
@@ -34,8 +34,6 @@ export class TransactionalProducer implements ProducerPort {
   readonly #requestTimeoutMs: number;
   #client: ProducerClient | null = null;
   #doubt: 'slow-call' | 'disconnected' | null = null;
-  /** True between the first request of a transaction and the end of it. */
-  #inTransaction = false;
   readonly #onlyEventId: [Record<'event-id', string>] = [{ 'event-id': '' }];
   #lastCall: Promise<unknown> = Promise.resolve();
 
@@ -77,9 +75,13 @@ export class TransactionalProducer implements ProducerPort {
         // murmur2, as the Java clients have it: keys stay with their partitions whoever writes.
         const client = new Producer(this.#configuration(), { partitioner: 'murmur2_random' });
         client.on('event.error', (error) => {
-          const failure = classify(error, 'producer');
-          if (this.#inTransaction && failure.kind === 'retriable') this.#doubt ??= 'disconnected';
-          this.#options.report(failure);
+          this.#options.report(complaint(error));
+        });
+        // A lost connection raises no error, and one that does comes late; the log tells at once. Within 30 s it tells
+        // the same only once, hence this counts outside of transactions, too.
+        client.on('event.log', (event) => {
+          const { fac } = event as { fac?: string };
+          if (fac === 'FAIL' || fac === 'REQTMOUT') this.#doubt ??= 'disconnected';
         });
         return client;
       };
@@ -90,6 +92,8 @@ export class TransactionalProducer implements ProducerPort {
     await this.#call('initTransactions', (client, done) => {
       client.initTransactions(this.#requestTimeoutMs * 2, done);
     });
+    // What was under way before belongs to an epoch that is over now.
+    this.#doubt = null;
   }
 
   get #connected(): ProducerClient {
@@ -118,13 +122,11 @@ export class TransactionalProducer implements ProducerPort {
     await this.#call('beginTransaction', (client, done) => {
       client.beginTransaction(done);
     });
-    this.#inTransaction = false;
   }
 
   produce(records: readonly OutputRecord[], from: number): number {
     const client = this.#connected;
     const native = client.getClient();
-    this.#inTransaction = true;
     let index = from;
     for (; index < records.length; index++) {
       const record = records[index];
@@ -140,7 +142,7 @@ export class TransactionalProducer implements ProducerPort {
         this.#headers(record),
       );
       if (code === QUEUE_FULL) break;
-      if (code !== 0) throw refusal(code, record.topic);
+      if (code !== 0) throw classify({ code, message: `a record for topic ${record.topic} is refused` }, 'produce');
     }
     client.poll(); // delivered records count against the queue until then
     return index;
@@ -157,7 +159,6 @@ export class TransactionalProducer implements ProducerPort {
   }
 
   async sendOffsets(offsets: readonly TopicPartitionOffset[], consumer: Consumer): Promise<void> {
-    this.#inTransaction = true;
     if (!(consumer instanceof KafkaInput)) throw new ClientError('offsets are sent for this client only', 'fatal', 0);
     await this.#call('sendOffsetsToTransaction', (client, done) => {
       client.sendOffsetsToTransaction(offsets, consumer.client, this.#requestTimeoutMs * 2, done);
@@ -168,14 +169,12 @@ export class TransactionalProducer implements ProducerPort {
     await this.#call('commitTransaction', (client, done) => {
       client.commitTransaction(this.#requestTimeoutMs * 2, done);
     });
-    this.#inTransaction = false;
   }
 
   async abort(): Promise<void> {
     await this.#call('abortTransaction', (client, done) => {
       client.abortTransaction(this.#requestTimeoutMs * 2, done);
     });
-    this.#inTransaction = false;
   }
 
   doubt(): 'slow-call' | 'disconnected' | null {
@@ -204,10 +203,4 @@ function present(bytes: Buffer | null): Buffer | null {
 function presentHeader(header: Readonly<Record<string, Buffer>>): Readonly<Record<string, Buffer>> {
   for (const name in header) if (header[name]?.length === 0) return { [name]: EMPTY };
   return header;
-}
-
-/** ERR__FATAL of `produce` hides what happened, such as being fenced: the abort that follows is told. */
-function refusal(code: number, topic: string): ClientError {
-  const message = `produce: the client refuses a record for topic ${topic} (code ${code})`;
-  return code === FATAL ? new ClientError(message, 'abortable', code) : classify({ code, message }, 'produce');
 }

@@ -69,7 +69,7 @@ export function logFacts(logger: Logger, now?: () => number): Partial<Observer> 
       // Its stack is ours and says nothing; its message says what and where.
       thinned(
         'warn',
-        `client ${client} ${errorCode(err)}`,
+        `client ${client} ${err.message.replace(/\d+/g, '#')}`,
         { client },
         client === 'target' ? `target: ${err.message}` : `Kafka client: ${err.message}`,
       ),
@@ -84,8 +84,4 @@ function byTopic(partitions: readonly TopicPartition[]): Record<string, number[]
   const numbers: Record<string, number[]> = {};
   for (const { topic, partition } of partitions) (numbers[topic] ??= []).push(partition);
   return numbers;
-}
-
-function errorCode(error: Error): string {
-  return 'code' in error ? String(error.code) : error.name;
 }

@@ -10,6 +10,8 @@ export class Assignment {
   readonly #lanes = new Map<string, Map<number, Lane>>();
   #flat: Lane[] = [];
   #last: Lane | undefined;
+  /** The client's last report on each lane. */
+  readonly #seen = new WeakMap<Lane, { at: number; nextFetch: number }>();
 
   constructor(consumer: Consumer, createLane: CreateLane, context: LaneContext, startAt: 'earliest' | 'latest') {
     this.#consumer = consumer;
@@ -22,7 +24,7 @@ export class Assignment {
     return this.#flat;
   }
 
-  /** Sorts records into their lanes; drops those of partitions that are no longer ours. Returns the lanes that got some. */
+  /** Sorts records into their lanes; drops those of partitions that are no longer ours. */
   accept(records: readonly InputRecord[], onTopic: (topic: string, count: number) => void): void {
     const now = performance.now();
     let topic = '';
@@ -87,7 +89,7 @@ export class Assignment {
     const positions = committed.map((position, index) => {
       const lane = lanes[index];
       const offset = position.pinned || !lane ? position.offset : lane.committed;
-      lane?.rewind(offset);
+      lane?.rewind(offset, position.pinned);
       return { topic: position.topic, partition: position.partition, offset };
     });
     await this.#consumer.seek(positions);
@@ -130,9 +132,32 @@ export class Assignment {
   truncated(): { lane: Lane; logStart: number } | null {
     for (const lane of this.#flat) {
       if (!lane.isSettled || lane.paused) continue;
-      const logStart = this.#consumer.fetched(lane)?.logStart ?? -1;
-      if (logStart > lane.committed) return { lane, logStart };
+      const state = this.#consumer.fetched(lane);
+      // What lies before the next fetch was read, or was never to be read: control records, aborted ones.
+      if (state && state.logStart > lane.committed && state.nextFetch < state.logStart) {
+        return { lane, logStart: state.logStart };
+      }
     }
     return null;
+  }
+
+  /**
+   * Notes where lanes have only control records and aborted records behind their last record. Committed past those,
+   * the lag is 0 for every tool, and an idle group's offset does not grow older than the log.
+   *
+   * The client's fetch position moves a moment before the records come into its queue, hence two reports with one
+   * position; they come through that same queue, so what was fetched before the second has been polled by now.
+   */
+  advance(): void {
+    for (const lane of this.#flat) {
+      const state = this.#consumer.fetched(lane);
+      if (!state) continue;
+      const seen = this.#seen.get(lane);
+      if (seen?.at !== state.at) this.#seen.set(lane, { at: state.at, nextFetch: state.nextFetch });
+      if (!seen || seen.at === state.at || seen.nextFetch !== state.nextFetch) continue;
+      const isIdle = lane.isSettled && !lane.paused && lane.lastArrival < seen.at;
+      if (isIdle && state.nextFetch >= state.lastStable && state.nextFetch > lane.committed)
+        lane.ahead = state.nextFetch;
+    }
   }
 }

@@ -14,7 +14,7 @@ export interface CycleOptions {
   observer: Observer;
   verdicts: Verdicts;
   writer: TransactionWriter;
-  /** Lanes whose start the group has no offset for yet. */
+  /** Lanes that stand where the group has not committed, without a record to show for it. */
   unpinned: () => Lane[];
   /** Makes the loop go round: something ended, or is due. */
   wake: () => void;
@@ -24,6 +24,7 @@ export interface CycleOptions {
 
 /** Completed records that may wait for their transaction, so that a commit does not stop the transforms. */
 const READY_RECORDS = 10_000;
+const READY_BYTES = 16 << 20;
 /** Aborts in a row for having stood still: a transform that holds the event loop looks the same, and would go on for ever. */
 const MAX_STALE = 2;
 
@@ -42,6 +43,7 @@ export class TransactionCycle {
   readonly #isolation: Isolation;
   readonly #freeze: FreezeWatch;
   #ready: Completed[] = [];
+  #readyBytes = 0;
   #settling: Promise<void> | null = null;
   #mustRewind = false;
   #culprit: Culprit | null = null;
@@ -85,11 +87,13 @@ export class TransactionCycle {
   }
 
   get hasRoom(): boolean {
-    return this.#ready.length < READY_RECORDS && !this.#mustRewind;
+    return this.#ready.length < READY_RECORDS && this.#readyBytes < READY_BYTES && !this.#mustRewind;
   }
 
   complete(completed: Completed): void {
-    if (!this.#mustRewind) this.#ready.push(completed);
+    if (this.#mustRewind) return;
+    this.#ready.push(completed);
+    for (const { key, value } of completed.outputs) this.#readyBytes += (key?.length ?? 0) + (value?.length ?? 0);
   }
 
   assigned(): void {
@@ -106,7 +110,7 @@ export class TransactionCycle {
   rewound(): Culprit | null {
     const culprit = this.#culprit;
     const unknown = this.#unknown;
-    this.#ready = [];
+    this.#clear();
     this.#mustRewind = false;
     this.#culprit = null;
     this.#unknown = null;
@@ -137,7 +141,7 @@ export class TransactionCycle {
     // What is done with outside of Kafka would be done again.
     if (!lost) this.#write();
     if (!writer.isOpen || writer.transaction.size === 0) return;
-    await this.#flushBacklog();
+    if (!lost) await this.#flushBacklog();
     this.#settle(() => (lost ? writer.abort('lost') : this.#commit()));
     await this.#settling;
   }
@@ -153,9 +157,15 @@ export class TransactionCycle {
     if (this.#ready.length === 0 || writer.hasBacklog) return;
     const wasEmpty = writer.transaction.size === 0;
     const taken = writer.write(this.#ready, this.#limits());
-    if (taken === this.#ready.length) this.#ready = [];
+    // Not exact while some are left over: their bytes are counted when they are gone.
+    if (taken === this.#ready.length) this.#clear();
     else if (taken > 0) this.#ready = this.#ready.slice(taken);
     if (wasEmpty && taken > 0) this.#wakeAfter(config.transaction.commitIntervalMs);
+  }
+
+  #clear(): void {
+    this.#ready = [];
+    this.#readyBytes = 0;
   }
 
   #wakeAfter(ms: number): void {
@@ -213,15 +223,15 @@ export class TransactionCycle {
       return;
     }
     this.#mustRewind = true;
-    this.#ready = [];
+    this.#clear();
     this.#assignedAt = performance.now(); // starts that are still to be committed wait for another interval
     if (outcome.kind === 'unknown') {
       this.#unknown = outcome;
       return;
     }
-    const { transaction, reason, error } = outcome;
+    const { transaction, reason, error, batchBytes } = outcome;
     this.#options.observer.aborted(reason, error);
-    if (error?.kind === 'rejected') this.#culprit = this.#isolation.rejected(transaction, error);
+    if (error?.kind === 'rejected') this.#culprit = this.#isolation.rejected(transaction, error, batchBytes);
   }
 
   #committed({ transaction, durationMs }: { transaction: Transaction; durationMs: number }): void {

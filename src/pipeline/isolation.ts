@@ -5,7 +5,6 @@ import type { Transaction } from './transaction.ts';
 
 const SHRINK = 8;
 const GROW = 2;
-const TOO_LARGE = 10;
 
 /** What is to become of the record that made the broker refuse its transaction. */
 export interface Culprit {
@@ -19,6 +18,7 @@ export interface Culprit {
 /**
  * Finds the record behind a refused transaction. The broker names no record, so the transactions are made smaller until
  * one with a single source record is refused: that one is the culprit, and its neighbours have gone through meanwhile.
+ * Where it is about size, the writer makes its batches smaller in step.
  */
 export class Isolation {
   readonly #max: number;
@@ -39,13 +39,14 @@ export class Isolation {
   }
 
   /** After a refusal that was aborted; null while the culprit is still one of several. */
-  rejected({ size, first }: Transaction, error: ClientError): Culprit | null {
+  rejected(transaction: Transaction, error: ClientError, batchBytes: number): Culprit | null {
+    const { size, first } = transaction;
     this.#limit = Math.max(1, Math.floor(Math.min(size, this.#limit) / SHRINK));
-    if (size !== 1 || !first) return null;
+    if (!first || size !== 1 || (error.isTooLarge && transaction.sharesBatch(batchBytes))) return null;
     const { lane, offset, deadLetter, outputs } = first;
     const topics = [...new Set(outputs.map(({ topic }) => topic))].join(', ');
     const message = `topic ${topics} refuses what was written: ${error.message}`;
-    const why = new (error.code === TOO_LARGE ? RecordTooLarge : RecordRejected)(message, { cause: error });
+    const why = new (error.isTooLarge ? RecordTooLarge : RecordRejected)(message, { cause: error });
     return { lane, offset, error: why, action: deadLetter === null && error.recordLevel ? 'dead-letter' : 'hold' };
   }
 }

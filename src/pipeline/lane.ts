@@ -50,7 +50,7 @@ export type CreateLane = (start: LaneStart, context: LaneContext) => Lane | Prom
 /** Records a lane may keep before its partition is paused, and how few before it is resumed. */
 const HIGH_WATER = 10_000;
 const LOW_WATER = 1_000;
-const HIGH_WATER_BYTES = 8 << 20;
+const HIGH_WATER_BYTES = 16 << 20;
 /** Records that are done with are kept in the queue until there are so many of them, or no others. */
 const COMPACT = 1_000;
 
@@ -80,6 +80,8 @@ export abstract class Lane implements TopicPartition {
   /** `performance.now()` when the last record arrived, and its offset. */
   lastArrival = 0;
   lastRead = -1;
+  /** Beyond `committed` where only control records and aborted records lie between: to be committed when there is time. */
+  ahead = -1;
   protected readonly context: LaneContext;
   protected state: 'idle' | 'running' | 'waiting' | 'closed' = 'idle';
   protected queue: InputRecord[] = [];
@@ -128,9 +130,12 @@ export abstract class Lane implements TopicPartition {
   }
 
   accept(record: InputRecord): void {
+    // 1. a poll takes record n out of the client's queue  2. the partition is paused; the client notes n as what to
+    // fetch next  3. the poll returns n  4. resumed, n is fetched again: a duplicate, hence this check.
+    if (record.offset <= this.lastRead || record.offset < this.committed) return;
     this.queue.push(record);
     this.lastRead = record.offset;
-    this.#bytes += record.value?.length ?? 0;
+    this.#bytes += weight(record);
   }
 
   /** The record at the head is done with. */
@@ -138,7 +143,7 @@ export abstract class Lane implements TopicPartition {
     const { failing } = this;
     const alone = failing?.offset === record.offset && failing.held !== null;
     this.head++;
-    this.#bytes -= record.value?.length ?? 0;
+    this.#bytes -= weight(record);
     const { offset, timestamp } = record;
     this.context.complete({ lane: this, offset, timestamp, outputs, deadLetter, alone });
   }
@@ -207,6 +212,7 @@ export abstract class Lane implements TopicPartition {
   settled(offset: number, records: number): void {
     this.committed = offset;
     this.pinned = true;
+    this.ahead = -1;
     if (records === 0) return;
     const { failing } = this;
     if (!failing || failing.offset >= offset) return;
@@ -215,11 +221,14 @@ export abstract class Lane implements TopicPartition {
   }
 
   /** Forgets what was read; reading goes on at `offset`. */
-  rewind(offset: number): void {
+  rewind(offset: number, pinned: boolean): void {
     this.drop();
     this.state = 'idle';
     this.committed = offset;
+    this.pinned = pinned;
     this.lastRead = -1;
+    this.ahead = -1;
+    if (this.failing && this.failing.offset < offset) this.failing = null;
     const { failing } = this;
     if (failing && failing.held !== null && performance.now() < failing.notBefore) this.wait(failing.notBefore);
   }
@@ -243,6 +252,13 @@ export abstract class Lane implements TopicPartition {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
   }
+}
+
+/** What a record takes in memory besides its bytes. */
+const RECORD_BYTES = 500;
+
+function weight({ key, value }: InputRecord): number {
+  return RECORD_BYTES + (key?.length ?? 0) + (value?.length ?? 0);
 }
 
 export interface Letter {

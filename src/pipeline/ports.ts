@@ -112,6 +112,16 @@ export class ClientError extends Error {
     this.code = code;
     this.recordLevel = recordLevel;
   }
+
+  /** The transaction is over, but the producer is not: an abort ends it. */
+  get endsInAbort(): boolean {
+    return this.kind === 'abortable' || this.kind === 'rejected' || this.kind === 'stale';
+  }
+
+  /** The broker's MESSAGE_TOO_LARGE, which it says of a batch and of a record alike. */
+  get isTooLarge(): boolean {
+    return this.code === 10;
+  }
 }
 
 /** A member of the input's consumer group. Every method rejects with a {@link ClientError}. */

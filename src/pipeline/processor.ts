@@ -8,7 +8,7 @@ import type { CreateLane, LaneContext } from './lane.ts';
 import type { Observer, PipelineStatus } from './observer.ts';
 import { ClientError, type Consumer, type InputRecord, type Producer, type TopicPartition } from './ports.ts';
 import { type Rebalance, Rebalances } from './rebalances.ts';
-import { partitionStatuses, unreadyReasons } from './status.ts';
+import { lagOf, partitionStatuses, unreadyReasons } from './status.ts';
 import { Verdicts } from './verdicts.ts';
 import { TransactionWriter } from './writer.ts';
 
@@ -43,6 +43,7 @@ const BACKLOG_WAIT_MS = 2;
 /** How long to let the group wait while as much is buffered as may be. */
 const FULL_WAIT_MS = 20;
 const CLOSE_MS = 5_000;
+const LOOK_AROUND_MS = 1_000;
 /** A commit takes milliseconds; a writer that is not open for this long is waiting for brokers. */
 const RECOVERY_MS = 10_000;
 
@@ -68,6 +69,8 @@ export class Processor {
   #state: PipelineStatus['state'] = 'starting';
   #stopping = false;
   #joined = false;
+  /** `performance.now()` when things that change slowly were last looked at. */
+  #lookedAround = 0;
   #closed = false;
 
   constructor(options: ProcessorOptions) {
@@ -93,7 +96,7 @@ export class Processor {
       observer,
       verdicts: this.#verdicts,
       writer: this.#writer,
-      unpinned: () => this.#assignment.lanes.filter((lane) => !lane.pinned),
+      unpinned: () => this.#assignment.lanes.filter((lane) => !lane.pinned || lane.ahead > lane.committed),
       wake,
       signal,
     });
@@ -185,6 +188,13 @@ export class Processor {
   }
 
   #check(): void {
+    if (this.#cycle.failure) throw this.#cycle.failure;
+    const now = performance.now();
+    if (now - this.#lookedAround < LOOK_AROUND_MS) return;
+    this.#lookedAround = now;
+    this.#assignment.advance();
+    // Nothing to do counts as progress.
+    if (this.#assignment.lanes.every((lane) => lagOf(lane, this.#options.consumer) === 0)) this.#cycle.lastCommit = now;
     const truncated = this.#assignment.truncated();
     if (truncated) {
       // Going on somewhere else would hide the loss.
@@ -195,7 +205,6 @@ export class Processor {
           `(kafka-consumer-groups --reset-offsets) and start again`,
       );
     }
-    if (this.#cycle.failure) throw this.#cycle.failure;
   }
 
   /** Back to the committed offsets. No poll is in flight here; what the last one returned was not accepted. */
@@ -254,8 +263,12 @@ export class Processor {
     await this.#cycle.end(rebalance.kind === 'lost');
     this.#assignment.close(partitions);
     this.#cycle.dropClosed(new Set(this.#assignment.lanes));
-    if (rebalance.kind === 'lost') observer.lost(partitions);
-    else observer.revoked(partitions);
+    if (rebalance.kind === 'lost') {
+      this.#joined = false; // until the group takes this member back
+      observer.lost(partitions);
+    } else {
+      observer.revoked(partitions);
+    }
     rebalance.answer();
   }
 
@@ -296,7 +309,6 @@ export class Processor {
     const { config, consumer, target } = this.#options;
     const partitions = partitionStatuses(this.#assignment.lanes, consumer);
     const now = performance.now();
-    if (partitions.every(({ lag }) => lag === 0)) this.#cycle.lastCommit = now;
     const sinceCommitMs = now - this.#cycle.lastCommit;
     const reasons =
       this.#state === 'running' || this.#state === 'starting'

@@ -12,7 +12,7 @@ const STALL_MS = 30_000;
  * record are never read, so an offset after them is never committed: when everything read is committed and the
  * client has fetched past the last stable offset, nothing is left to do.
  */
-function lagOf(lane: Lane, consumer: Consumer): number | null {
+export function lagOf(lane: Lane, consumer: Consumer): number | null {
   const state = consumer.fetched(lane);
   if (!state || state.lastStable < 0) return null;
   const allRead = state.nextFetch >= state.lastStable && lane.lastArrival + SETTLE_MS < state.at;

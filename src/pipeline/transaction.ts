@@ -6,8 +6,11 @@ import { wireSize } from './size.ts';
 export const nextOffset = (last: number): number => last + 1;
 
 interface Progress {
+  /** Offset of the last record, -1 before the first. */
   last: number;
   records: number;
+  /** What to commit where there is no record. */
+  position: number;
 }
 
 export interface TransactionLimits {
@@ -34,7 +37,7 @@ export class Transaction {
   #bytes = 0;
   #alone = false;
   #lastLane: Lane | null = null;
-  #lastProgress: Progress = { last: -1, records: 0 };
+  #lastProgress: Progress = { last: -1, records: 0, position: -1 };
   #lastOutput = '';
   #lastProduced = 0;
 
@@ -78,7 +81,7 @@ export class Transaction {
   #switchTo(lane: Lane): void {
     this.#lastLane = lane;
     const known = this.#progress.get(lane);
-    this.#lastProgress = known ?? { last: -1, records: 0 };
+    this.#lastProgress = known ?? { last: -1, records: 0, position: -1 };
     if (!known) this.#progress.set(lane, this.#lastProgress);
   }
 
@@ -104,23 +107,26 @@ export class Transaction {
     this.#lastProduced = 0;
   }
 
-  /** Starts of lanes that the group has no offset for yet, to be committed as they are. */
+  /** Commits where a lane stands without a record: its start, or behind control records. */
   pin(lane: Lane): void {
-    if (!this.#progress.has(lane)) this.#progress.set(lane, { last: -1, records: 0 });
+    const position = Math.max(lane.committed, lane.ahead);
+    if (!this.#progress.has(lane)) this.#progress.set(lane, { last: -1, records: 0, position });
   }
 
   /** What to commit: per lane that moved, the offset after its last record. */
   offsets(): TopicPartitionOffset[] {
-    return Array.from(this.#progress, ([{ topic, partition, committed }, { last }]) => ({
+    return Array.from(this.#progress, ([{ topic, partition }, progress]) => ({
       topic,
       partition,
-      offset: last < 0 ? committed : nextOffset(last),
+      offset: positionAfter(progress),
     }));
   }
 
   /** After a rewind: whether the committed offsets show that this transaction was committed after all. */
   get isCommitted(): boolean {
-    return [...this.#progress].every(([lane, { last }]) => !lane.isClosed && lane.committed > last);
+    return [...this.#progress].every(
+      ([lane, progress]) => !lane.isClosed && lane.pinned && lane.committed >= positionAfter(progress),
+    );
   }
 
   /** After the commit: tells the lanes; returns the source records by topic. */
@@ -128,14 +134,19 @@ export class Transaction {
     this.#count();
     const records = new Map<string, number>();
     for (const [lane, progress] of this.#progress) {
-      lane.settled(progress.last < 0 ? lane.committed : nextOffset(progress.last), progress.records);
+      lane.settled(positionAfter(progress), progress.records);
       if (progress.records > 0) records.set(lane.topic, (records.get(lane.topic) ?? 0) + progress.records);
     }
     return records;
   }
 
-  /** Bytes of the largest record of a transaction with one source. */
-  largest(): number {
-    return Math.max(0, ...(this.first?.outputs ?? []).map(wireSize));
+  /** Whether a refusal for its size may mean a batch of several records, none of which is too large by itself. */
+  sharesBatch(batchBytes: number): boolean {
+    const outputs = this.first?.outputs ?? [];
+    return this.size > 1 || (outputs.length > 1 && batchBytes > Math.max(...outputs.map(wireSize)));
   }
+}
+
+function positionAfter({ last, position }: Progress): number {
+  return last < 0 ? position : nextOffset(last);
 }

@@ -21,7 +21,14 @@ export interface WriterOptions {
 
 export type Outcome =
   | { kind: 'committed'; transaction: Transaction; durationMs: number }
-  | { kind: 'aborted'; transaction: Transaction; reason: AbortReason; error: ClientError | null }
+  | {
+      kind: 'aborted';
+      transaction: Transaction;
+      reason: AbortReason;
+      error: ClientError | null;
+      /** How large the producer's batches were. */
+      batchBytes: number;
+    }
   /** The commit was asked for and its answer never came: the committed offsets tell. */
   | { kind: 'unknown'; transaction: Transaction; durationMs: number; reason: AbortReason; error: ClientError | null };
 
@@ -135,9 +142,14 @@ export class TransactionWriter {
   commit(pins: readonly Lane[]): Promise<Outcome> {
     for (const lane of pins) this.#transaction.pin(lane);
     return this.#settle(async () => {
-      if (this.#failure) throw this.#failure;
       const offsets = this.#transaction.offsets();
       const { consumer } = this.#options;
+      if (this.#failure) {
+        // A refused produce() may only show what happened to the transaction before. This call, which can't commit
+        // anything by itself, tells what that was.
+        await this.#call(() => this.#producer.sendOffsets(offsets, consumer));
+        throw this.#failure;
+      }
       if (offsets.length > 0) await this.#call(() => this.#producer.sendOffsets(offsets, consumer));
       this.#asked = true;
       await this.#call(() => this.#producer.commit());
@@ -178,29 +190,30 @@ export class TransactionWriter {
     let reason: AbortReason = 'error';
     if (cause instanceof Aborted) reason = cause.reason;
     else if (error?.kind === 'rejected' || error?.kind === 'stale') reason = error.kind;
+    const batchBytes = this.#batchBytes;
     const recycle = await this.#abandon(transaction, error, cause);
     if (recycle === 'timed-out') reason = 'timeout';
     if (recycle) await this.#recycle(recycle, error);
     else await this.#begin();
     // The client refuses a commit that must become an abort before it asks the broker for it.
-    const refused = error !== null && ['abortable', 'rejected', 'stale'].includes(error.kind);
-    if (!this.#asked || refused) return { kind: 'aborted', transaction, reason, error };
+    if (!this.#asked || error?.endsInAbort === true) return { kind: 'aborted', transaction, reason, error, batchBytes };
     return { kind: 'unknown', transaction, durationMs: performance.now() - transaction.openedAt, reason, error };
   }
 
   /** Ends the transaction without its effects; returns why a new producer is needed for that, or null. */
   async #abandon(transaction: Transaction, error: ClientError | null, cause: unknown): Promise<RecycleReason | null> {
+    const shared = transaction.sharesBatch(this.#batchBytes);
     if (cause instanceof NoAnswer) return 'unknown-commit';
     if (error?.kind === 'fenced') return this.#fenced(transaction.openedAt, error);
     if (error?.kind === 'denied') throw new PipelineFailed(error.message, { cause: error });
-    if (error?.kind === 'fatal' || (error && !['abortable', 'rejected', 'stale'].includes(error.kind))) return 'fatal';
+    if (error && !error.endsInAbort) return 'fatal';
     try {
       await this.#call(() => this.#producer.abort());
     } catch (second) {
       if (second instanceof ClientError && second.kind === 'fenced') return this.#fenced(transaction.openedAt, second);
       return second instanceof NoAnswer ? 'slow-call' : 'fatal';
     }
-    if (error?.code === TOO_LARGE && this.#shrinkBatches(transaction)) return 'rejected';
+    if (error?.isTooLarge === true && this.#resizeBatches(shared)) return 'rejected';
     return this.#producer.doubt();
   }
 
@@ -219,17 +232,14 @@ export class TransactionWriter {
     );
   }
 
-  /** A topic that takes only small batches refuses those made for others: the next producer makes smaller ones. */
-  #shrinkBatches(transaction: Transaction): boolean {
-    if (transaction.size <= 1) {
-      // One record's fault, not the batch's: what was made smaller while looking for it may grow again.
-      const mended = transaction.largest() >= BATCH_BYTES / 4 && this.#batchBytes < BATCH_BYTES;
-      if (mended) this.#batchBytes = BATCH_BYTES;
-      return mended;
-    }
-    if (this.#batchBytes <= MIN_BATCH_BYTES) return false;
-    this.#batchBytes = Math.max(MIN_BATCH_BYTES, this.#batchBytes / 2);
-    return true;
+  /**
+   * A topic that takes only small batches refuses those made for others: the next producer makes smaller ones, until a
+   * record is refused that was alone in its batch. Returns whether a new producer is needed for that.
+   */
+  #resizeBatches(shared: boolean): boolean {
+    const former = this.#batchBytes;
+    this.#batchBytes = shared ? Math.max(MIN_BATCH_BYTES, former / 2) : BATCH_BYTES;
+    return this.#batchBytes !== former;
   }
 
   /** Calls until it succeeds, fails for good, or time is up: the answer is then unknown. */
@@ -278,11 +288,13 @@ export class TransactionWriter {
       this.#retire(this.#producer);
       this.#generation++;
       observer.recycled(why, cause);
-      if (++this.#recyclesInARow > MAX_RECYCLES || this.#stuck > MAX_STUCK) {
+      // While a culprit is looked for, each new producer is a step ahead.
+      if (why !== 'rejected') this.#recyclesInARow++;
+      if (this.#recyclesInARow > MAX_RECYCLES || this.#stuck > MAX_STUCK) {
         const last = cause ? `; the last failure: ${cause.message}` : '';
         throw new PipelineFailed(`no transaction could be committed with ${MAX_RECYCLES} producers in a row${last}`);
       }
-      if (this.#recyclesInARow > 1) {
+      if (why !== 'rejected' && this.#recyclesInARow > 1) {
         const pause = Math.min(RECYCLE_MAX_MS, RECYCLE_MIN_MS * 2 ** (this.#recyclesInARow - 2));
         await delay(pause, undefined, { signal });
       }
@@ -338,8 +350,6 @@ export class TransactionWriter {
     await Promise.allSettled(this.#closing);
   }
 }
-
-const TOO_LARGE = 10;
 
 /** The caller asked for the abort. */
 class Aborted extends Error {

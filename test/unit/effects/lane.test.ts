@@ -255,7 +255,7 @@ describe('an effect lane that loses its records', () => {
     const { apply, confirm } = heldBack();
     const bench = await lane(apply);
     await bench.send('a');
-    bench.lane.rewind(0);
+    bench.lane.rewind(0, true);
     await bench.send('a', 'b');
     expect(bench.calls).toEqual([['a']]);
     confirm();

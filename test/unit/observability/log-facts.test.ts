@@ -105,7 +105,7 @@ describe('the log of facts', () => {
     expect(lines.parsed().map(({ suppressed }) => suppressed)).toEqual([undefined, 1000, 1]);
   });
 
-  it('thins the complaints of the client by code, each on its own', () => {
+  it('thins the complaints of the client that differ in numbers only, each kind on its own', () => {
     const { observer, lines } = observed();
     for (let i = 0; i < 100; i++) {
       observer.clientError('consumer', new ClientError(-195, `broker ${i} is down`));
