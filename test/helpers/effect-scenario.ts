@@ -28,9 +28,6 @@ export interface EffectScenarioOptions {
 /** One effect from a topic to a table, the processes that run it, and what it must have done in the end. */
 export interface EffectScenario {
   readonly seeder: Seeder;
-  readonly input: string;
-  readonly config: object;
-  readonly processors: readonly Processor[];
   start(instance: string): Promise<Processor>;
   startReady(instance: string): Promise<Processor>;
   /** So many records in all. */
@@ -102,9 +99,7 @@ export async function startEffectScenario(rig: Rig, options: EffectScenarioOptio
     ...options.config,
   };
   const file = await rig.write('migrate.yaml', JSON.stringify({ instance: 'm', ...config }));
-  if (options.effect === undefined || !('http' in options.effect)) {
-    expect((await rig.command('effects', 'migrate', file).untilExit()).code).toBe(0);
-  }
+  expect((await rig.command('effects', 'migrate', file).untilExit()).code).toBe(0);
   const seeder = await startSeeder(bootstrapServers, input);
   rig.onEnd(() => seeder.close());
   const group = `${name}.${EFFECT}`;
@@ -120,9 +115,6 @@ export async function startEffectScenario(rig: Rig, options: EffectScenarioOptio
 
   return {
     seeder,
-    input,
-    config,
-    processors,
     start,
     async startReady(instance) {
       const processor = await start(instance);
