@@ -105,7 +105,7 @@ it('names a topic that does not exist, and exits', async ({ rig }) => {
     pipeline: { deadLetter: { topic: `${rig.name}.no-such-topic` } },
   });
   const processor = await run.start('a');
-  expect((await processor.untilExit()).code).not.toBe(0);
+  expect(await processor.untilExit()).toEqual({ code: 1, signal: null });
   expect(processor.log.join('\n')).toContain(`${rig.name}.no-such-topic`);
 });
 
