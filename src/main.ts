@@ -29,8 +29,8 @@ program
   .command('run')
   .description('run the pipelines and effects of a configuration file until stopped')
   .argument('<file>', 'the configuration, in YAML')
-  .option('-p, --pipeline <name...>', 'run only these pipelines')
-  .option('-e, --effect <name...>', 'run only these effects')
+  .option('-p, --pipeline <name>', 'run only this pipeline; may be given again', collect)
+  .option('-e, --effect <name>', 'run only this effect; may be given again', collect)
   .action(async (file: string, { pipeline = [], effect = [] }: { pipeline?: string[]; effect?: string[] }) => {
     const config = loadConfig(file);
     checkNames(file, 'pipeline', pipeline, config.pipelines);
@@ -45,10 +45,22 @@ program
   .action(async (file: string) => {
     const config = loadConfig(file);
     const logger = createLogger({ ...config, log: { level: 'error', format: 'auto' } });
-    for (const pipeline of config.pipelines) await loadPipeline(pipeline, logger);
-    for (const effect of config.effects) await loadEffect(effect, config.secrets, logger);
+    const problems: string[] = [];
+    const attempt = async (load: () => Promise<unknown>) => {
+      await load().catch((error: unknown) => {
+        if (!isUsers(error)) throw error;
+        problems.push(error.message);
+      });
+    };
+    for (const pipeline of config.pipelines) await attempt(() => loadPipeline(pipeline, logger));
+    for (const effect of config.effects) await attempt(() => loadEffect(effect, config.secrets, logger));
+    if (problems.length > 0) {
+      process.stderr.write(`${problems.join('\n')}\n`);
+      process.exit(UNUSABLE);
+    }
     const found = [...counted('pipeline', config.pipelines), ...counted('effect', config.effects)].join('; ');
     process.stdout.write(`${file}: valid (${found})\n`);
+    process.exit(0); // what a module has opened would keep the process alive
   });
 
 program
@@ -70,6 +82,16 @@ program
     process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
   });
 
+function collect(name: string, names: string[] = []): string[] {
+  return [...names, name];
+}
+
+/** Errors whose message says all: a stack trace of ours would add nothing. */
+function isUsers(error: unknown): error is Error {
+  const types = [ConfigError, ModuleError, TargetError, EffectFailure, SchemaError, HttpListenError];
+  return types.some((type) => error instanceof type);
+}
+
 interface Named {
   readonly name: string;
 }
@@ -86,17 +108,27 @@ function counted(noun: string, found: readonly Named[]): string[] {
   return [`${noun}${found.length === 1 ? '' : 's'} ${found.map(({ name }) => name).join(', ')}`];
 }
 
+// A reader such as `head` may have seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+let isDone = false;
+process.once('beforeExit', () => {
+  if (isDone) return;
+  process.stderr.write('error: a module waits at its top level for something that never comes\n');
+  process.exit(UNUSABLE);
+});
+
 try {
   await program.parseAsync();
+  isDone = true;
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exit(error.exitCode === 0 ? 0 : UNUSABLE);
   }
-  const isUsers = [ConfigError, ModuleError, TargetError, EffectFailure, SchemaError, HttpListenError].some(
-    (type) => error instanceof type,
-  );
   const known = error instanceof Error ? error : new Error(String(error));
-  const text = isUsers ? known.message : (known.stack ?? known.message);
+  const text = isUsers(error) ? known.message : (known.stack ?? known.message);
   process.stderr.write(`${text}\n`);
-  process.exit(isUsers ? UNUSABLE : 1);
+  process.exit(isUsers(error) ? UNUSABLE : 1);
 }

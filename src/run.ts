@@ -50,22 +50,24 @@ export async function run(config: CompiledConfig, names: readonly string[], vers
     die();
   });
 
-  let failed = false;
+  const failures: string[] = [];
   await Promise.all(
     processors.map((processor) =>
       processor.run().catch((err: unknown) => {
-        failed = true;
-        if (err instanceof PipelineFailed) logger.fatal(err.message);
-        else logger.fatal({ err }, 'a pipeline failed unexpectedly');
+        const reason = err instanceof Error ? err.message : String(err);
+        failures.push(reason);
+        if (err instanceof PipelineFailed) logger.fatal(reason);
+        else logger.fatal({ err }, 'failed unexpectedly');
         // The others end in order; a process with one dead pipeline would look alive.
-        if (!stopping) stop('a pipeline failed');
+        if (!stopping && processors.length > 1) stop('another pipeline failed');
       }),
     ),
   );
   await Promise.race([http.close(HTTP_CLOSE_MS), delay(HTTP_CLOSE_MS)]);
-  logger.info({ failed }, 'stopped');
+  if (failures.length === 0) logger.info('stopped');
+  else logger.fatal(`stopped: ${failures.join('; ')}`);
   if (processors.some((processor) => !processor.isClosed)) die();
-  return failed ? 1 : 0;
+  return failures.length === 0 ? 0 : 1;
 }
 
 /**

@@ -71,6 +71,9 @@ const UNREACHED = new Set([
 ]);
 
 export const QUEUE_FULL = -184;
+export const STATE = -172;
+/** A partition that the topic does not have. */
+export const UNKNOWN_PARTITION = -190;
 export const FATAL = -150;
 /** TOPIC_AUTHORIZATION_FAILED: of an input topic nothing will ever be read then. */
 export const TOPIC_DENIED = 29;

@@ -2,7 +2,7 @@ import type { Consumer, OutputRecord, Producer as ProducerPort, TopicPartitionOf
 import { ClientError } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
 import { KafkaInput } from './consumer.ts';
-import { classify, complaint, QUEUE_FULL } from './errors.ts';
+import { classify, complaint, QUEUE_FULL, UNKNOWN_PARTITION } from './errors.ts';
 import {
   type Metadata,
   type NativeConf,
@@ -142,7 +142,7 @@ export class TransactionalProducer implements ProducerPort {
         this.#headers(record),
       );
       if (code === QUEUE_FULL) break;
-      if (code !== 0) throw classify({ code, message: `a record for topic ${record.topic} is refused` }, 'produce');
+      if (code !== 0) throw refusal(code, record);
     }
     client.poll(); // delivered records count against the queue until then
     return index;
@@ -203,4 +203,10 @@ function present(bytes: Buffer | null): Buffer | null {
 function presentHeader(header: Readonly<Record<string, Buffer>>): Readonly<Record<string, Buffer>> {
   for (const name in header) if (header[name]?.length === 0) return { [name]: EMPTY };
   return header;
+}
+
+function refusal(code: number, { topic, partition }: OutputRecord): ClientError {
+  const unknown = code === UNKNOWN_PARTITION && partition !== undefined;
+  const message = unknown ? `topic ${topic} has no partition ${partition}` : `a record for topic ${topic} is refused`;
+  return classify({ code, message }, 'produce');
 }

@@ -120,7 +120,9 @@ function encodePart(
     return serde.encode(value);
   } catch (thrown) {
     const cause = toError(thrown);
-    throw new EncodeError(`${part} of output ${index} to ${output.name}: ${cause.message}`, { cause });
+    const format = serde.name.startsWith('avro') ? 'avro' : serde.name;
+    const setting = `written as ${format} (outputs.${output.name}.${part})`;
+    throw new EncodeError(`${part} of output ${index} to ${output.name}, ${setting}: ${cause.message}`, { cause });
   }
 }
 
