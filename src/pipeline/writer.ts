@@ -207,13 +207,18 @@ export class TransactionWriter {
     if (error?.kind === 'fenced') return this.#fenced(transaction.openedAt, error);
     if (error?.kind === 'denied') throw new PipelineFailed(error.message, { cause: error });
     if (error && !error.endsInAbort) return 'fatal';
+    if (error?.kind === 'rejected') {
+      // Batches behind a refused one fail for their sequence, and the client's next calls wait until it has sorted that
+      // out, seconds or a time-out later. A new producer has the broker abort the transaction at once.
+      if (error.isTooLarge) this.#resizeBatches(shared);
+      return 'rejected';
+    }
     try {
       await this.#call(() => this.#producer.abort());
     } catch (second) {
       if (second instanceof ClientError && second.kind === 'fenced') return this.#fenced(transaction.openedAt, second);
       return second instanceof NoAnswer ? 'slow-call' : 'fatal';
     }
-    if (error?.isTooLarge === true && this.#resizeBatches(shared)) return 'rejected';
     return this.#producer.doubt();
   }
 
@@ -234,12 +239,10 @@ export class TransactionWriter {
 
   /**
    * A topic that takes only small batches refuses those made for others: the next producer makes smaller ones, until a
-   * record is refused that was alone in its batch. Returns whether a new producer is needed for that.
+   * record is refused that was alone in its batch.
    */
-  #resizeBatches(shared: boolean): boolean {
-    const former = this.#batchBytes;
-    this.#batchBytes = shared ? Math.max(MIN_BATCH_BYTES, former / 2) : BATCH_BYTES;
-    return this.#batchBytes !== former;
+  #resizeBatches(shared: boolean): void {
+    this.#batchBytes = shared ? Math.max(MIN_BATCH_BYTES, this.#batchBytes / 2) : BATCH_BYTES;
   }
 
   /** Calls until it succeeds, fails for good, or time is up: the answer is then unknown. */
