@@ -28,7 +28,7 @@ export const transaction = z.strictObject({
     .prefault('100ms')
     .describe('How long a transaction collects records before it is committed. Readers see results this much later.'),
   maxRecords: integer({ min: 1, max: 1_000_000 })
-    .prefault(10_000)
+    .prefault(50_000)
     .describe('A transaction with this many input records is committed at once.'),
   maxBytes: size({ min: '1KiB', max: '1GiB' })
     .prefault('16MiB')

@@ -43,6 +43,7 @@ export class Assignment {
         count = 0;
       }
       count++;
+      record.topic = topic; // one text for all, not one a record
       lane.accept(record);
     }
     if (count > 0) onTopic(topic, count);

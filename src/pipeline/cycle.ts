@@ -25,6 +25,8 @@ export interface CycleOptions {
 /** Completed records that may wait for their transaction, so that a commit does not stop the transforms. */
 const READY_RECORDS = 10_000;
 const READY_BYTES = 16 << 20;
+/** Fewer while a transaction settles: what has to wait long is expensive to the garbage collector. */
+const READY_SETTLING = 3_000;
 /** Aborts in a row for having stood still: a transform that holds the event loop looks the same, and would go on for ever. */
 const MAX_STALE = 2;
 
@@ -87,7 +89,8 @@ export class TransactionCycle {
   }
 
   get hasRoom(): boolean {
-    return this.#ready.length < READY_RECORDS && this.#readyBytes < READY_BYTES && !this.#mustRewind;
+    const records = this.#settling ? READY_SETTLING : READY_RECORDS;
+    return this.#ready.length < records && this.#readyBytes < READY_BYTES && !this.#mustRewind;
   }
 
   complete(completed: Completed): void {

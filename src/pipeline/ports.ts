@@ -37,14 +37,14 @@ export interface OutputRecord {
   output: string;
   topic: string;
   /** Left to Kafka's default partitioner (murmur2 of the key) when absent. */
-  partition?: number;
+  partition?: number | undefined;
   key: Buffer | null;
   value: Buffer | null;
   /** Milliseconds since the epoch; -1 where the source record has none and the transform set none. */
   timestamp: number;
-  headers?: RawHeaders;
+  headers?: RawHeaders | undefined;
   /** Goes out as the last header, `event-id`. Apart from the others because nearly every record has no other. */
-  eventId?: string;
+  eventId?: string | undefined;
 }
 
 /** Bytes ⇄ value. `null` bytes are `null` values and the other way round, in every format. Both directions throw an Error. */

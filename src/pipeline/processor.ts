@@ -160,16 +160,10 @@ export class Processor {
   }
 
   async #loop(): Promise<void> {
-    const { consumer, observer } = this.#options;
+    const { consumer } = this.#options;
     let polling = consumer.poll(POLL_RECORDS, 0);
     while (!this.#stopping) {
-      const records = await polling;
-      this.#check();
-      if (!this.#cycle.mustRewind) {
-        this.#assignment.accept(records, (topic, count) => {
-          observer.consumed(topic, count);
-        });
-      }
+      await this.#receive(polling);
       await this.#answerRebalances();
       if (this.#cycle.mustRewind && !this.#cycle.isSettling) await this.#rewind();
       // While this batch is worked on, the next is fetched.
@@ -179,6 +173,17 @@ export class Processor {
       this.#cycle.step();
     }
     await polling;
+  }
+
+  /** Apart from the loop, whose frame would keep each batch alive until the next one is there. */
+  async #receive(polling: Promise<InputRecord[]>): Promise<void> {
+    const records = await polling;
+    this.#check();
+    if (this.#cycle.mustRewind) return;
+    this.#assignment.accept(records, (topic, count) => {
+      this.#options.observer.consumed(topic, count);
+    });
+    records.length = 0; // what the client's promise still holds, too
   }
 
   #poll(): Promise<InputRecord[]> {

@@ -22,6 +22,8 @@ import { wireSize } from './size.ts';
  */
 export class TransformLane extends Lane {
   readonly #transform: RecordTransform;
+  /** When the last record ended: where the next begins. Looked at once for each record. */
+  #clock = 0;
 
   constructor(start: LaneStart, context: LaneContext, transform: RecordTransform) {
     super(start, context);
@@ -32,6 +34,7 @@ export class TransformLane extends Lane {
     if (this.state !== 'idle') return;
     if (this.head > 0) this.compact();
     const { queue } = this;
+    this.#clock = performance.now();
     while (this.head < queue.length && this.context.hasRoom()) {
       const record = queue[this.head];
       if (!record || !this.#step(record)) return;
@@ -51,7 +54,7 @@ export class TransformLane extends Lane {
     }
     const verdict = context.verdicts.get(this, record.offset);
     if (verdict) return this.#giveUp(record, verdict.error, verdict.attempts);
-    const started = performance.now();
+    const started = this.#clock;
     let result: readonly OutputRecord[] | Promise<readonly OutputRecord[]>;
     try {
       result = this.#transform(record, attempt);
@@ -64,8 +67,14 @@ export class TransformLane extends Lane {
       context.observer.transformed(heldMs);
       return this.#finish(record, result, attempt);
     }
+    this.#await(record, result, attempt, started);
+    return false;
+  }
+
+  /** Apart from #step: a function that closures are made in allocates for them at every call. */
+  #await(record: InputRecord, result: Promise<readonly OutputRecord[]>, attempt: number, started: number): void {
+    const { context, epoch } = this;
     this.state = 'running';
-    const { epoch } = this;
     const ended = (next: () => void) => {
       if (epoch !== this.epoch) return; // rewound or given up meanwhile: the record comes again, here or elsewhere
       this.state = 'idle';
@@ -82,7 +91,6 @@ export class TransformLane extends Lane {
         ended(() => this.#failed(record, thrown, attempt));
       },
     );
-    return false;
   }
 
   /**
@@ -92,7 +100,8 @@ export class TransformLane extends Lane {
    */
   #ran(record: InputRecord, started: number): number {
     const { verdicts, maxPollIntervalMs, retry } = this.context;
-    const heldMs = performance.now() - started;
+    this.#clock = performance.now();
+    const heldMs = this.#clock - started;
     if (heldMs < maxPollIntervalMs) return heldMs;
     const attempts = verdicts.strike(this, record.offset);
     if (attempts < retry.attempts) return heldMs;

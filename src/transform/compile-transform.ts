@@ -1,4 +1,4 @@
-import type { InputRecord, RecordTransform, Serde } from '../pipeline/ports.ts';
+import type { InputRecord, OutputRecord, RecordTransform, Serde } from '../pipeline/ports.ts';
 import type { TransformFunction, TransformLogger } from './define-transform.ts';
 import { OutputEncoder, type OutputPlan } from './encode-outputs.ts';
 import { DecodeError, toError } from './errors.ts';
@@ -32,13 +32,24 @@ export function compileTransform({ transform, input, outputs, logger }: Transfor
       throw toError(thrown);
     }
     if (!isThenable(result)) return encoder.encode(result, source, record, brought);
-    return Promise.resolve(result).then(
-      (settled) => encoder.encode(settled, source, record, brought),
-      (thrown: unknown) => {
-        throw toError(thrown);
-      },
-    );
+    return encodeLater(encoder, result, source, record, brought);
   };
+}
+
+/** Apart from the rest: a function that closures are made in allocates for them at every call. */
+function encodeLater(
+  encoder: OutputEncoder,
+  result: PromiseLike<unknown>,
+  source: SourceRecord,
+  record: InputRecord,
+  brought: Buffer | undefined,
+): Promise<readonly OutputRecord[]> {
+  return Promise.resolve(result).then(
+    (settled) => encoder.encode(settled, source, record, brought),
+    (thrown: unknown) => {
+      throw toError(thrown);
+    },
+  );
 }
 
 function decodePart(part: 'key' | 'value', serde: Serde, record: InputRecord): unknown {

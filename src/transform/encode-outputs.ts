@@ -78,9 +78,12 @@ export class OutputEncoder {
       key: this.#encodeKey(key, output, index, source, record),
       value: encodePart('value', value, output.value, output, index),
       timestamp: timestamp === undefined ? record.timestamp : checkTimestamp(timestamp, index),
+      // All outputs have one shape: what is to be added to an object costs more, and so do objects of several shapes.
+      partition: partition === undefined ? undefined : checkPartition(partition, index),
+      eventId: undefined,
+      headers: undefined,
     };
     this.#ids.stamp(encoded, headers === undefined ? record.headers : toRaw(headers, index), record, brought, index);
-    if (partition !== undefined) encoded.partition = checkPartition(partition, index);
     return encoded;
   }
 
