@@ -11,8 +11,8 @@ import pg from 'pg';
 const { BENCH_BROKER = '', BENCH_INPUT = '', BENCH_GROUP = '', BENCH_DATABASE = '' } = process.env;
 const BATCH = 100;
 const FETCHED = 1_000;
-/** Records in hand above which no more are fetched. */
-const ENOUGH = 10_000;
+/** Records in hand above which no more are fetched: so many that each partition has some, since they come a partition at a time. */
+const ENOUGH = 50_000;
 const TIMEOUT_MS = 30_000;
 
 const REMEMBER = {
