@@ -17,6 +17,8 @@ export interface Job {
   readonly bootstrapServers: string;
   readonly input: string;
   readonly output: string;
+  /** The target of effects. */
+  readonly database?: string;
   /** Also the transactional id of the bare loop. */
   readonly group: string;
 }
@@ -37,7 +39,9 @@ const SHOWN_LINES = 20;
 
 function commandOf(contender: Contender, { workload }: Job, millrace: string): readonly string[] {
   const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-  return contender === 'millrace' ? [millrace, 'run', file(`product/${workload}.yaml`)] : [file('bare-loop.mjs')];
+  return contender === 'millrace'
+    ? [millrace, 'run', file(`product/${workload}.yaml`)]
+    : [file(workload === 'effects' ? 'bare-effect-loop.mjs' : 'bare-loop.mjs')];
 }
 
 /** @param millrace The built command, absolute. */
@@ -52,6 +56,7 @@ export function start(contender: Contender, job: Job, millrace: string): Running
       BENCH_INPUT: job.input,
       BENCH_OUTPUT: job.output,
       BENCH_GROUP: job.group,
+      BENCH_DATABASE: job.database ?? '',
     },
   });
   const { pid } = child;

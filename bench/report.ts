@@ -57,8 +57,13 @@ function summary({ throughput, latency }: Results): string[] {
   const lines: string[] = [];
   if (throughput.size > 0) {
     const ratios = (of: (run: Throughput) => number) =>
-      [...throughput].map(([workload, rounds]) => `${workload}=${ratio(rounds, of).toFixed(2)}`).join(' ');
-    lines.push(`cpu_ratio ${ratios(cpu)}`, `ratio ${ratios(rate)}`);
+      [...throughput].map(([workload, rounds]) => `${workload}=${ratio(rounds, of).toFixed(2)}`);
+    lines.push(`cpu_ratio ${ratios(cpu).join(' ')}`);
+    // A line of their own: scripts know the one of the pipelines by what it begins with.
+    const isEffects = (text: string) => text.startsWith('effects=');
+    const rates = ratios(rate);
+    for (const line of [rates.filter(isEffects), rates.filter((text) => !isEffects(text))])
+      if (line.length > 0) lines.push(`ratio ${line.join(' ')}`);
   }
   const trickles = latency.map(({ millrace }) => millrace).filter(counts);
   if (latency.length > 0) {

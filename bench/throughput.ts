@@ -52,7 +52,8 @@ export async function measureThroughput(
   };
 }
 
-async function untilCommitted(cluster: Cluster, running: Running, group: string, input: Input): Promise<void> {
+/** Resolves when the group has committed the whole input; rejects when the process ends before, or takes too long. */
+export async function untilCommitted(cluster: Cluster, running: Running, group: string, input: Input): Promise<void> {
   const deadline = Date.now() + LIMIT_MS;
   const offsets = new Map<string, number>();
   for (;;) {

@@ -8,11 +8,11 @@ export interface Pair {
   readonly value: Buffer;
 }
 
-export type WorkloadName = 'identity' | 'json';
+export type WorkloadName = 'identity' | 'json' | 'effects';
 
 export interface Workload {
   readonly name: WorkloadName;
-  /** Input record number `index`, and what has to be written for it: null where it is dropped. */
+  /** Input record number `index`, and what has to be written for it, to a topic or a database: null where it is dropped. */
   record(index: number): { readonly input: Pair; readonly output: Pair | null };
 }
 
@@ -66,6 +66,16 @@ export const json: Workload = {
     const totalCents = items.reduce((sum, { qty, priceCents }) => sum + qty * priceCents, 0);
     const total = { orderId, customerId, totalCents, currency, createdAt };
     return { input, output: { key: Buffer.from(customerId), value: Buffer.from(JSON.stringify(total)) } };
+  },
+};
+
+/** Stores the orders, each a row: its id, and the rest as text. */
+export const effects: Workload = {
+  name: 'effects',
+  record(index) {
+    const { input } = json.record(index);
+    const { customerId, status } = JSON.parse(String(input.value)) as { customerId: string; status: string };
+    return { input, output: { key: input.key, value: Buffer.from(`${customerId} ${status}`) } };
   },
 };
 

@@ -1,20 +1,26 @@
 /**
  * `npm run demo`: 20,000 real flights through config/flights.yaml on a real broker. The process is killed in the
- * middle of a transaction and started again; then what readers see is compared with the source file.
+ * middle of a transaction and started again; then what readers see is compared with the source file. Where PostgreSQL is
+ * installed, the delayed flights then go to a database and a service through config/flights-effects.yaml.
  *
  * Whatever it starts ends with it, also on Ctrl-C: see guard.ts.
  */
-import { connectCluster } from '../test/helpers/cluster.ts';
+import { type Cluster, connectCluster } from '../test/helpers/cluster.ts';
 import { useBroker } from './broker.ts';
-import { flightRecords } from './demo/flights.ts';
+import { applyEffects, EFFECTS_CONFIG } from './demo/apply-effects.ts';
+import { effectsTable, wrongEffects } from './demo/effects-verdict.ts';
+import { type FlightRecord, flightRecords } from './demo/flights.ts';
 import { CONFIG } from './demo/process.ts';
 import { Progress } from './demo/progress.ts';
 import { type Outcome, routeFlights } from './demo/route-flights.ts';
-import { table } from './demo/verdict.ts';
+import { deleteTopics } from './demo/topics.ts';
+import { type Row, table } from './demo/verdict.ts';
+import { hasPostgres } from './setup/postgres.mjs';
 
 const SHOWN_CULPRITS = 5;
 
-async function demo(): Promise<Outcome> {
+/** Gives whether all is right. */
+async function demo(): Promise<boolean> {
   const broker = await useBroker();
   console.log(`broker: ${broker.origin}, ${broker.bootstrapServers}`);
   const cluster = await connectCluster(broker.bootstrapServers);
@@ -23,46 +29,94 @@ async function demo(): Promise<Outcome> {
     const malformed = records.filter(({ flight }) => flight === 'malformed').length;
     console.log(`records: ${records.length - malformed} flights and ${malformed} malformed`);
     console.log(`started: millrace run ${CONFIG}`);
-    const progress = new Progress(records.length);
-    try {
-      return await routeFlights(cluster, broker.bootstrapServers, records, {
-        committed: (count) => progress.update(count),
-        killed: ({ committed, inTransaction }) =>
-          progress.say(
-            `killed: SIGKILL ${inTransaction ? 'in an open transaction' : 'between two transactions'}, ` +
-              `${committed} of ${records.length} committed; started again`,
-          ),
-      });
-    } finally {
-      progress.stop();
-    }
+    const outcome = await showFlights(cluster, broker.bootstrapServers, records);
+    const areEffectsRight = await showEffects(cluster, broker.bootstrapServers);
+    await deleteTopics(cluster);
+    return showVerdict(outcome) && areEffectsRight;
   } finally {
     await cluster.close();
     await broker.remove();
   }
 }
 
-/** Prints the table, what is wrong, and the verdict. */
-function report({ rows, rolledBack }: Outcome): boolean {
+/** Has the flights routed; prints the table and what is wrong. */
+async function showFlights(
+  cluster: Cluster,
+  bootstrapServers: string,
+  records: readonly FlightRecord[],
+): Promise<Outcome> {
+  const progress = new Progress(records.length);
+  let outcome: Outcome;
+  try {
+    outcome = await routeFlights(cluster, bootstrapServers, records, {
+      committed: (count) => progress.update(count),
+      killed: ({ committed, inTransaction }) =>
+        progress.say(
+          `killed: SIGKILL ${inTransaction ? 'in an open transaction' : 'between two transactions'}, ` +
+            `${committed} of ${records.length} committed; started again`,
+        ),
+    });
+  } finally {
+    progress.stop();
+  }
+  const { rows, rolledBack } = outcome;
   console.log(
     `rolled back: ${rolledBack} records of the killed process, which readers of committed records do not see`,
   );
   console.log(table(rows));
-  const wrong = rows.filter(({ expected, seen }) => expected !== seen);
-  for (const { what, culprits } of wrong)
+  for (const { what, culprits } of wrongRows(outcome))
     for (const culprit of culprits.slice(0, SHOWN_CULPRITS)) console.log(`${what}: ${culprit}`);
+  return outcome;
+}
+
+/** Has the delayed flights applied outside of Kafka; gives false where that went wrong. */
+async function showEffects(cluster: Cluster, bootstrapServers: string): Promise<boolean> {
+  if (!hasPostgres()) {
+    console.log(`effects: left out, since there is no PostgreSQL on this machine to run ${EFFECTS_CONFIG} with`);
+    return true;
+  }
+  console.log(`started: millrace run ${EFFECTS_CONFIG}, with a PostgreSQL and a desk service`);
+  try {
+    const applied = await applyEffects(cluster, bootstrapServers, () =>
+      console.log("killed: SIGKILL between the database's commit and that of the offsets; started again"),
+    );
+    console.log(effectsTable(applied));
+    const wrong = wrongEffects(applied);
+    console.log(
+      wrong.length === 0
+        ? `effects: at least once, and what came twice changed nothing: a row and a key for each of ${applied.events.length}`
+        : `effects: WRONG: ${wrong.join('; ')}`,
+    );
+    return wrong.length === 0;
+  } catch (error) {
+    // The flights' verdict stands all the same.
+    console.error(`effects: FAILED: ${messageOf(error)}`);
+    return false;
+  }
+}
+
+function showVerdict(outcome: Outcome): boolean {
+  const wrong = wrongRows(outcome);
   const figures = wrong.map(({ what, expected, seen }) => `${what} ${seen} instead of ${expected}`).join(', ');
   console.log(
     wrong.length === 0
-      ? `verdict: exactly once: a kill, and each of ${rows[0]?.seen} records has its one result`
+      ? `verdict: exactly once: a kill, and each of ${outcome.rows[0]?.seen} records has its one result`
       : `verdict: NOT exactly once: ${figures}`,
   );
   return wrong.length === 0;
 }
 
+function wrongRows({ rows }: Outcome): Row[] {
+  return rows.filter(({ expected, seen }) => expected !== seen);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 try {
-  process.exitCode = report(await demo()) ? 0 : 1;
+  process.exitCode = (await demo()) ? 0 : 1;
 } catch (error) {
-  console.error(`the demo failed: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`the demo failed: ${messageOf(error)}`);
   process.exitCode = 1;
 }

@@ -9,18 +9,22 @@ export const OUTPUTS = {
   'dead letters': 'flights.dead-letters',
 } as const;
 
+/** Of the effects, for what they can't apply. */
+const UNAPPLIED = 'flights.delayed.dead-letters';
+
 const PARTITIONS = 4;
 const TOPIC_EXISTS = 36;
-const topics = [INPUT, ...Object.values(OUTPUTS)];
+const topics = [INPUT, ...Object.values(OUTPUTS), UNAPPLIED];
 
 export const inputPartitions = partitionsOf(INPUT);
+export const delayedPartitions = partitionsOf(OUTPUTS.delayed);
 const outputPartitions = Object.values(OUTPUTS).flatMap(partitionsOf);
 
 function partitionsOf(topic: string): Partition[] {
   return Array.from({ length: PARTITIONS }, (_, partition) => ({ topic, partition }));
 }
 
-/** Creates the topics of config/flights.yaml, none of which may exist: a given broker may hold somebody's records. */
+/** Creates the topics of config/flights.yaml and config/flights-effects.yaml, none of which may exist: a given broker may hold somebody's records. */
 export async function createTopics(cluster: Cluster): Promise<void> {
   for (const [index, topic] of topics.entries()) {
     try {

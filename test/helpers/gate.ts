@@ -7,14 +7,16 @@ export interface Gate {
   /**
    * Keeps back the next bytes of a client that have this text in them, or the server's answer to them, for good.
    * Resolves when it has something.
+   *
+   * @param letThrough How many such bytes pass before.
    */
-  hold(what: 'request' | 'answer', text: string): Promise<void>;
+  hold(what: 'request' | 'answer', text: string, letThrough?: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function startGate(targetPort: number): Promise<Gate> {
   const sockets = new Set<Socket>();
-  let armed: { what: 'request' | 'answer'; text: string; caught: () => void } | null = null;
+  let armed: { what: 'request' | 'answer'; text: string; letThrough: number; caught: () => void } | null = null;
 
   const server = createServer((client) => {
     const target = connect(targetPort, '127.0.0.1');
@@ -28,7 +30,7 @@ export async function startGate(targetPort: number): Promise<Gate> {
     }
     client.on('data', (bytes) => {
       if (isShut) return;
-      if (armed && bytes.includes(armed.text)) {
+      if (armed && bytes.includes(armed.text) && armed.letThrough-- === 0) {
         const { what } = armed;
         ({ caught } = armed);
         armed = null;
@@ -53,9 +55,9 @@ export async function startGate(targetPort: number): Promise<Gate> {
 
   return {
     port: (server.address() as AddressInfo).port,
-    hold: (what, text) =>
+    hold: (what, text, letThrough = 0) =>
       new Promise<void>((caught) => {
-        armed = { what, text, caught };
+        armed = { what, text, letThrough, caught };
       }),
     async close() {
       server.close();

@@ -1,11 +1,14 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
 
+import { applyEffects } from '../../dev/demo/apply-effects.ts';
+import { wrongEffects } from '../../dev/demo/effects-verdict.ts';
 import { flightRecords } from '../../dev/demo/flights.ts';
 import type { Kill } from '../../dev/demo/process.ts';
 import { routeFlights } from '../../dev/demo/route-flights.ts';
+import { deleteTopics } from '../../dev/demo/topics.ts';
 import { connectCluster } from '../helpers/cluster.ts';
 
-it('routes 20,000 flights exactly once although it is killed in an open transaction', async () => {
+it('routes 20,000 flights exactly once although it is killed in an open transaction, and applies the delayed ones although it is killed before their offsets', async () => {
   const bootstrapServers = inject('bootstrapServers');
   const cluster = await connectCluster(bootstrapServers);
   onTestFinished(() => cluster.close());
@@ -19,4 +22,7 @@ it('routes 20,000 flights exactly once although it is killed in an open transact
   expect(rows.filter(({ expected, seen }) => expected !== seen)).toEqual([]);
   expect(kills.at(-1)).toMatchObject({ inTransaction: true });
   expect(kills.at(-1)?.committed).toBeLessThan(20_000);
+
+  expect(wrongEffects(await applyEffects(cluster, bootstrapServers, () => undefined))).toEqual([]);
+  await deleteTopics(cluster);
 });

@@ -55,6 +55,22 @@ describe('the report of the benchmark', () => {
     ]);
   });
 
+  it('gives the ratio of effects a line of its own, above the last three', () => {
+    const round = { millrace: run(9_000, 60), 'bare loop': run(10_000, 50) };
+    const throughput: Results['throughput'] = new Map([...results.throughput, ['effects', [round]]]);
+    expect(report({ ...results, throughput }).slice(-5)).toEqual([
+      'cpu_ratio identity=1.20 json=1.00 effects=1.20',
+      'ratio effects=0.90',
+      'ratio identity=0.90 json=0.80',
+      'latency p50=58 p99=104',
+      'peak_memory_mb=231',
+    ]);
+    expect(report({ throughput: new Map([['effects', [round]]]), latency: [] }).slice(-2)).toEqual([
+      'ratio effects=0.90',
+      'peak_memory_mb=200',
+    ]);
+  });
+
   it('gives the median, the least and the most', () => {
     const text = report(results).join('\n');
     expect(text).toContain('| identity | millrace | 90,000 (45,000–120,000) | 6.00 (5.00–7.00) | 200 (200–200) |');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Tally } from '../../../bench/tally.ts';
-import { identity, json } from '../../../bench/workloads.ts';
+import { effects, identity, json } from '../../../bench/workloads.ts';
 import { testPipeline } from '../../../src/testing.ts';
 
 const product = join(import.meta.dirname, '../../../bench/product');
@@ -10,7 +10,7 @@ const indexes = Array.from({ length: 2_000 }, (_, index) => index);
 
 describe('the records of the benchmark', () => {
   it('are the same each time', () => {
-    for (const workload of [identity, json]) expect(workload.record(77)).toEqual(workload.record(77));
+    for (const workload of [identity, json, effects]) expect(workload.record(77)).toEqual(workload.record(77));
   });
 
   it('are texts of 200 bytes under keys of 8, all different, for the copy', () => {
@@ -26,6 +26,16 @@ describe('the records of the benchmark', () => {
     expect(dropped.length).toBeGreaterThan(150);
     expect(dropped.length).toBeLessThan(250);
     for (const { input } of dropped) expect(JSON.parse(String(input.value))).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('are orders for the effects, each with an id of its own and none dropped', () => {
+    const records = indexes.map((index) => effects.record(index));
+    expect(new Set(records.map(({ input }) => String(input.key))).size).toBe(indexes.length);
+    for (const { input, output } of records) {
+      const { orderId, customerId, status } = JSON.parse(String(input.value)) as Record<string, string>;
+      expect(String(output?.key)).toBe(orderId);
+      expect(String(output?.value)).toBe(`${customerId} ${status}`);
+    }
   });
 
   it('give by the copy what they should', async () => {

@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import type { Cluster } from '../../test/helpers/cluster.ts';
+import { startGate } from '../../test/helpers/gate.ts';
+import { headerText, type LogRecord, partitionId } from '../../test/helpers/log-record.ts';
+import { startPostgres, withClient } from '../../test/helpers/postgres.ts';
+import { type Processor, startProcessor } from '../../test/helpers/processor.ts';
+import { startStubService, type StubService } from '../../test/helpers/stub-service.ts';
+import { waitFor } from '../../test/helpers/wait.ts';
+import { freePorts } from '../broker/ports.ts';
+import type { Applied } from './effects-verdict.ts';
+import { delayedPartitions, OUTPUTS, readOutputs } from './topics.ts';
+
+export const EFFECTS_CONFIG = 'config/flights-effects.yaml';
+const GROUPS = ['flights.store-delays', 'flights.tell-desk'];
+/** Batches that the database confirms, and requests that the desk answers, before the kill. */
+const CONFIRMED_BATCHES = 10;
+const ANSWERED_REQUESTS = 300;
+const PATIENCE = { timeoutMs: 60_000, everyMs: 20 };
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What it takes to run config/flights-effects.yaml. */
+interface Surroundings {
+  readonly bootstrapServers: string;
+  readonly database: string;
+  readonly desk: StubService;
+}
+
+/**
+ * Has the delayed flights stored and told to the desk by a process that is killed on the way: the database
+ * has committed a batch and the desk has noted flights, but the process has not heard of it and committed no offsets for it.
+ * Another one goes on, and must meet the same events again.
+ */
+export async function applyEffects(cluster: Cluster, bootstrapServers: string, killed: () => void): Promise<Applied> {
+  const outputs = await readOutputs(cluster, bootstrapServers, 'read_committed');
+  const delayed = outputs.filter(({ topic }) => topic === OUTPUTS.delayed);
+  const postgres = await startPostgres();
+  const desk = await startStubService();
+  try {
+    const database = await postgres.createDatabase();
+    const surroundings = { bootstrapServers, database, desk };
+    await prepare(surroundings);
+    const before = await applyUntilKilled(surroundings, postgres.port);
+    killed();
+    const { after, repeats } = await applyTheRest(surroundings, cluster, delayed);
+    return {
+      events: delayed.map((record) => headerText(record, 'event-id') ?? ''),
+      before,
+      after,
+      repeats,
+      stored: await storedEvents(database),
+      requests: desk.requests,
+    };
+  } finally {
+    await desk.close();
+    await postgres.remove();
+  }
+}
+
+async function prepare(surroundings: Surroundings): Promise<void> {
+  const tables = readFileSync(new URL('../../config/schemas/delays.sql', import.meta.url), 'utf8');
+  await withClient(surroundings.database, (client) => client.query(tables));
+  await endsWell(startMillrace(['effects', 'migrate', EFFECTS_CONFIG], surroundings));
+}
+
+/** Gives how many events the database has when the process is gone. */
+async function applyUntilKilled(surroundings: Surroundings, databasePort: number): Promise<number> {
+  const { database, desk } = surroundings;
+  const gate = await startGate(databasePort);
+  const url = new URL(database);
+  url.port = String(gate.port);
+  let hasAnswer = false;
+  void gate.hold('answer', 'COMMIT', CONFIRMED_BATCHES).then(() => (hasAnswer = true));
+  desk.next(...Array.from({ length: ANSWERED_REQUESTS }, () => ({ type: 'apply' }) as const));
+  desk.always({ type: 'slow', ms: 2 * PATIENCE.timeoutMs });
+  const millrace = startMillrace(['run', EFFECTS_CONFIG], { ...surroundings, database: url.href });
+  try {
+    const isCaught = () => hasAnswer && desk.requests.length > ANSWERED_REQUESTS;
+    await millrace.until('a commit of the database to be held back, and answers of the desk', isCaught, PATIENCE);
+    // What is held back may be the answer to a statement before the commit: a session that is idle has committed.
+    await millrace.until(
+      'the database to have committed',
+      async () => (await sessions(database, 'busy')) === 0,
+      PATIENCE,
+    );
+  } finally {
+    await millrace.kill();
+    await gate.close();
+  }
+  desk.always({ type: 'apply' });
+  await waitFor('the killed process to be gone for the database', async () => (await sessions(database, 'all')) === 0);
+  return (await storedEvents(database)).length;
+}
+
+async function applyTheRest(surroundings: Surroundings, cluster: Cluster, delayed: readonly LogRecord[]) {
+  const [port] = await freePorts();
+  const millrace = startMillrace(['run', EFFECTS_CONFIG], surroundings, port);
+  const ends = new Map<string, number>();
+  for (const record of delayed) ends.set(partitionId(record), record.offset + 1);
+  try {
+    for (const group of GROUPS) {
+      const isDone = async () => {
+        const committed = await cluster.committed(group, delayedPartitions);
+        return [...ends].every(([partition, end]) => (committed.get(partition) ?? 0) >= end);
+      };
+      await millrace.until(`${group} to commit all delayed flights`, isDone, { ...PATIENCE, everyMs: 100 });
+    }
+    const metrics = await millrace.until('its metrics', () => millrace.metrics());
+    const count = (outcome: string) => metrics.sum('millrace_effects_total', { pipeline: 'store-delays', outcome });
+    const counts = { after: count('applied'), repeats: count('repeat') };
+    millrace.signal('SIGTERM');
+    await endsWell(millrace);
+    return counts;
+  } finally {
+    await millrace.kill();
+  }
+}
+
+function startMillrace(args: readonly string[], { bootstrapServers, database, desk }: Surroundings, httpPort?: number) {
+  const env = {
+    KAFKA_BOOTSTRAP_SERVERS: bootstrapServers,
+    DATABASE_URL: database,
+    DESK_URL: desk.url,
+    MILLRACE_HTTP_PORT: String(httpPort ?? 0),
+  };
+  return startProcessor({ args, cwd: root, env, ...(httpPort === undefined ? {} : { httpPort }) });
+}
+
+async function endsWell(processor: Processor): Promise<void> {
+  const { code } = await processor.untilExit(PATIENCE);
+  if (code !== 0) throw new Error(`it did not end well\n${processor.lastWords()}`);
+}
+
+/** The event ids in the table, in no order. */
+async function storedEvents(database: string): Promise<string[]> {
+  const { rows } = await withClient(database, (client) =>
+    client.query<{ id: string }>('SELECT event_id AS id FROM delays'),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** How many others have a session, or do something in theirs. */
+async function sessions(database: string, which: 'all' | 'busy'): Promise<number> {
+  const { rows } = await withClient(database, (client) =>
+    client.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND ($1 = 'all' OR state <> 'idle')`,
+      [which],
+    ),
+  );
+  return rows[0]?.count ?? NaN;
+}
