@@ -9,8 +9,8 @@ const STALL_MS = 30_000;
 
 /**
  * Records between what is committed and the last stable offset. Control records and aborted records behind the last
- * record are never read, so an offset after them is never committed: when everything read is committed and the
- * client has fetched past the last stable offset, nothing is left to do.
+ * record are never read: when everything read is committed and the client has fetched past the last stable offset,
+ * nothing is left to do, though the position there may not be committed yet.
  */
 export function lagOf(lane: Lane, consumer: Consumer): number | null {
   const state = consumer.fetched(lane);

@@ -98,7 +98,9 @@ describe('how a transform runs', () => {
   it('names part, output and reason where a value can not be encoded', () => {
     const error = errorOf(() => compiled(({ value }) => ({ key: 7, value }))(record(), 1));
     expect(error).toBeInstanceOf(EncodeError);
-    expect(error.message).toBe('key of output 0 to out, written as string (outputs.out.key): expected a string, found number 7');
+    expect(error.message).toBe(
+      'key of output 0 to out, written as string (outputs.out.key): expected a string, found number 7',
+    );
   });
 
   it('passes the very bytes through where both sides are bytes', () => {
