@@ -15,6 +15,7 @@ const MAY_IMPORT = {
   'dead-letters': ['config/compiled.ts', 'pipeline', 'transform'],
   observability: ['config/compiled.ts', 'pipeline'],
   effects: ['config/compiled.ts', 'pipeline', 'serde', 'transform'],
+  prove: [],
 };
 
 const importZones = Object.entries(MAY_IMPORT).map(([folder, others]) => ({

@@ -1,5 +1,5 @@
 import type { Cluster } from '../test/helpers/cluster.ts';
-import type { Partition } from '../test/helpers/log-record.ts';
+import type { Partition } from '../src/prove/log-record.ts';
 
 /** What every run needs. */
 export interface Rig {

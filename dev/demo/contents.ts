@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import avro from 'avsc';
 
-import type { LogRecord } from '../../test/helpers/log-record.ts';
+import type { LogRecord } from '../../src/prove/log-record.ts';
 import type { FlightRecord } from './flights.ts';
 import { OUTPUTS } from './topics.ts';
 

@@ -1,5 +1,5 @@
-import type { Evidence } from './checker/evidence.ts';
-import { partitionId, type Partition } from './log-record.ts';
+import type { Evidence } from '../../src/prove/checker/evidence.ts';
+import { partitionId, type Partition } from '../../src/prove/log-record.ts';
 import type { Processor } from './processor.ts';
 import { waitFor } from './wait.ts';
 

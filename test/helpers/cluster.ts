@@ -1,8 +1,8 @@
 import kafka from '@confluentinc/kafka-javascript';
 
 import { call } from './calls.ts';
-import type { PartitionEnds } from './checker/evidence.ts';
-import { partitionId, type Partition } from './log-record.ts';
+import type { PartitionEnds } from '../../src/prove/checker/evidence.ts';
+import { partitionId, type Partition } from '../../src/prove/log-record.ts';
 import { alterTopic } from './alter-topic.ts';
 import { listTransactions, type ListedTransaction } from './list-transactions.ts';
 

@@ -1,5 +1,5 @@
-import type { Expectation } from './checker/evidence.ts';
-import type { LogRecord } from './log-record.ts';
+import type { Expectation } from '../../src/prove/checker/evidence.ts';
+import type { LogRecord } from '../../src/prove/log-record.ts';
 
 /** A transform that copies each record to both outputs, for tests that are not about the transform. */
 export const COPY = `

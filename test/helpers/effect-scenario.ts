@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { LogRecord, Partition } from './log-record.ts';
+import type { LogRecord, Partition } from '../../src/prove/log-record.ts';
 import { withClient } from './postgres.ts';
 import type { Processor } from './processor.ts';
 import { readSettled } from './read-settled.ts';

@@ -1,6 +1,6 @@
-import { abortedRecords } from './checker/transactions.ts';
-import type { Evidence } from './checker/evidence.ts';
-import { transactionOf } from './checker/trace.ts';
+import { abortedRecords } from '../../src/prove/checker/transactions.ts';
+import type { Evidence } from '../../src/prove/checker/evidence.ts';
+import { transactionOf } from '../../src/prove/checker/trace.ts';
 import type { Processor } from './processor.ts';
 
 /** What a run really went through: a verdict without it proves nothing. */

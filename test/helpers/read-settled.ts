@@ -1,4 +1,4 @@
-import { partitionId, type LogRecord, type Partition } from './log-record.ts';
+import { partitionId, type LogRecord, type Partition } from '../../src/prove/log-record.ts';
 import { readUpTo } from './reader.ts';
 import type { Rig } from './rig.ts';
 import { waitFor } from './wait.ts';

@@ -1,8 +1,8 @@
 import { lagOf, untilAtRest } from './at-rest.ts';
-import type { Evidence, Expectation } from './checker/evidence.ts';
+import type { Evidence, Expectation } from '../../src/prove/checker/evidence.ts';
 import { assertExactlyOnce } from './checker.ts';
 import { exposureOf, type Exposure } from './exposure.ts';
-import { partitionId, type LogRecord, type Partition } from './log-record.ts';
+import { partitionId, type LogRecord, type Partition } from '../../src/prove/log-record.ts';
 import type { Processor } from './processor.ts';
 import { pipelineConfig, TRANSACTION_TIMEOUT_MS, type Fields } from './pipeline-config.ts';
 import { readUpTo, startReader } from './reader.ts';

@@ -1,4 +1,4 @@
-import { partitionId, type LogRecord } from './log-record.ts';
+import { partitionId, type LogRecord } from '../../src/prove/log-record.ts';
 import type { Processor } from './processor.ts';
 import { readSettled } from './read-settled.ts';
 import type { Rig } from './rig.ts';

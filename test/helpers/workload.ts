@@ -1,5 +1,5 @@
-import type { ExpectedOutput, Expectation } from './checker/evidence.ts';
-import type { Header, LogRecord } from './log-record.ts';
+import type { ExpectedOutput, Expectation } from '../../src/prove/checker/evidence.ts';
+import type { Header, LogRecord } from '../../src/prove/log-record.ts';
 import type { Seed } from './seeder.ts';
 
 /**

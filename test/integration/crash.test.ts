@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import { abortedRecords } from '../helpers/checker/transactions.ts';
-import { transactionOf } from '../helpers/checker/trace.ts';
+import { abortedRecords } from '../../src/prove/checker/transactions.ts';
+import { transactionOf } from '../../src/prove/checker/trace.ts';
 import type { Processor } from '../helpers/processor.ts';
 import { it } from '../helpers/rig.ts';
 import { SESSION_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS } from '../helpers/pipeline-config.ts';

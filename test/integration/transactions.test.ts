@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 
 import { expect } from 'vitest';
 
-import type { Expectation, ExpectedOutput } from '../helpers/checker/evidence.ts';
-import { headerText, type LogRecord } from '../helpers/log-record.ts';
+import type { Expectation, ExpectedOutput } from '../../src/prove/checker/evidence.ts';
+import { headerText, type LogRecord } from '../../src/prove/log-record.ts';
 import { it } from '../helpers/rig.ts';
 import { startScenario, type Scenario } from '../helpers/scenario.ts';
 import type { Seed } from '../helpers/seeder.ts';

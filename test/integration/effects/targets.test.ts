@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 
-import type { LogRecord } from '../../helpers/log-record.ts';
+import type { LogRecord } from '../../../src/prove/log-record.ts';
 import { withClient } from '../../helpers/postgres.ts';
 import { event, startSingleEffect } from '../../helpers/single-effect.ts';
 import { startStubService } from '../../helpers/stub-service.ts';

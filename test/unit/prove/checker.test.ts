@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Evidence } from '../../helpers/checker/evidence.ts';
-import { assertExactlyOnce, check } from '../../helpers/checker.ts';
-import { headerText, type Header, type LogRecord } from '../../helpers/log-record.ts';
+import type { Evidence } from '../../../src/prove/checker/evidence.ts';
+import { check } from '../../../src/prove/checker.ts';
+import { assertExactlyOnce } from '../../helpers/checker.ts';
+import { headerText, type Header, type LogRecord } from '../../../src/prove/log-record.ts';
 import { evidenceOf, goodDrafts, sourceOf, type Draft } from './good-run.ts';
 
 const good = evidenceOf(goodDrafts());

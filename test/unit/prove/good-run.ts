@@ -1,5 +1,5 @@
-import type { Evidence, Expectation } from '../../helpers/checker/evidence.ts';
-import { headerText, partitionId, type Header, type LogRecord } from '../../helpers/log-record.ts';
+import type { Evidence, Expectation } from '../../../src/prove/checker/evidence.ts';
+import { headerText, partitionId, type Header, type LogRecord } from '../../../src/prove/log-record.ts';
 
 /** A record that has not got its offset yet: logs are laid out after a fault was planted in them. */
 export type Draft = Omit<LogRecord, 'offset'>;
