@@ -5,7 +5,7 @@
  * the `apache/kafka` image through Docker.
  */
 import { createBrokerContainer } from './broker/container.ts';
-import type { Broker, BrokerShape, OwnBroker } from './broker/contract.ts';
+import type { Broker, BrokerShape, OwnBroker, ProxiedListener } from './broker/contract.ts';
 import { createJavaBroker } from './broker/java.ts';
 import { freePorts } from './broker/ports.ts';
 import { waitUntilReady } from './broker/ready.ts';
@@ -18,6 +18,7 @@ export interface BrokerOptions {
   properties?: Readonly<Record<string, string>>;
   /** Instead of a small heap and a quick start. */
   jvmOptions?: readonly string[];
+  proxied?: ProxiedListener;
 }
 
 /** One node, one partition for each internal topic, short waits: what makes tests quick. */
@@ -54,9 +55,11 @@ export async function useBroker(options: BrokerOptions = {}): Promise<Broker> {
  * Starts a new broker on free ports, with temporary data of its own; resolves when it answers requests. It ends with
  * this process, however that ends.
  */
-export async function startBroker({ properties = {}, jvmOptions = quickJvm }: BrokerOptions = {}): Promise<OwnBroker> {
+export async function startBroker(options: BrokerOptions = {}): Promise<OwnBroker> {
+  const { properties = {}, jvmOptions = quickJvm, ...rest } = options;
   const [port, controllerPort] = await freePorts();
-  const broker = create({ port, controllerPort, properties: { ...defaultProperties, ...properties }, jvmOptions });
+  const all = { ...defaultProperties, ...properties };
+  const broker = create({ port, controllerPort, properties: all, jvmOptions, ...rest });
   try {
     await broker.start();
   } catch (error) {

@@ -49,8 +49,9 @@ async function docker(...args: string[]): Promise<string> {
   return stdout + stderr;
 }
 
-function published({ port }: BrokerShape): string[] {
-  return ['--publish', `127.0.0.1:${port}:${port}`];
+function published({ port, proxied }: BrokerShape): string[] {
+  const ports = proxied ? [port, proxied.port] : [port];
+  return ports.flatMap((each) => ['--publish', `127.0.0.1:${each}:${each}`]);
 }
 
 function environment(shape: BrokerShape): string[] {

@@ -20,10 +20,17 @@ export interface OwnBroker extends Broker {
   thaw(): Promise<void>;
 }
 
+/** A second listener, for clients that come through a proxy: where it listens, and the port that it tells them, the proxy's. */
+export interface ProxiedListener {
+  readonly port: number;
+  readonly proxyPort: number;
+}
+
 /** What a broker is started with. */
 export interface BrokerShape {
   readonly port: number;
   readonly controllerPort: number;
+  readonly proxied?: ProxiedListener;
   readonly properties: Readonly<Record<string, string>>;
   readonly jvmOptions: readonly string[];
 }

@@ -13,7 +13,7 @@ export async function freePorts(): Promise<[number, number]> {
   return [await freePort(), await freePort()];
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(...RANGE);
     const server = createServer().listen(port, '127.0.0.1');

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { endTogether, startRelay, type Relay } from './relay.ts';
 
 /** Stands between a client and a server on this machine, and can keep back a message at a chosen point. */
-export interface Gate {
-  readonly port: number;
+export interface Gate extends Relay {
   /**
    * Keeps back the next bytes of a client that have this text in them, or the server's answer to them, for good.
    * Resolves when it has something.
@@ -11,23 +9,14 @@ export interface Gate {
    * @param letThrough How many such bytes pass before.
    */
   hold(what: 'request' | 'answer', text: string, letThrough?: number): Promise<void>;
-  close(): Promise<void>;
 }
 
 export async function startGate(targetPort: number): Promise<Gate> {
-  const sockets = new Set<Socket>();
   let armed: { what: 'request' | 'answer'; text: string; letThrough: number; caught: () => void } | null = null;
 
-  const server = createServer((client) => {
-    const target = connect(targetPort, '127.0.0.1');
+  const relay = await startRelay(targetPort, (client, target) => {
     let caught: (() => void) | null = null;
     let isShut = false;
-    for (const socket of [client, target]) {
-      sockets.add(socket);
-      // Its end is passed on below; what caused it is the other side's to see.
-      socket.on('error', () => undefined);
-      socket.on('close', () => sockets.delete(socket));
-    }
     client.on('data', (bytes) => {
       if (isShut) return;
       if (armed && bytes.includes(armed.text) && armed.letThrough-- === 0) {
@@ -47,22 +36,14 @@ export async function startGate(targetPort: number): Promise<Gate> {
       isShut = true;
       caught();
     });
-    client.on('close', () => target.destroy());
-    target.on('close', () => client.destroy());
+    endTogether(client, target);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
 
   return {
-    port: (server.address() as AddressInfo).port,
+    ...relay,
     hold: (what, text, letThrough = 0) =>
       new Promise<void>((caught) => {
         armed = { what, text, letThrough, caught };
       }),
-    async close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
   };
 }

@@ -15,5 +15,5 @@ export const withOwnBroker = (properties: Readonly<Record<string, string>> = {})
       },
       { scope: 'file' },
     ],
-    rig: async ({ broker }, use) => provideRig(broker.bootstrapServers, use),
+    rig: async ({ broker, task }, use) => provideRig(broker.bootstrapServers, task, use),
   });

@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { inject, onTestFailed, test } from 'vitest';
+import { inject, onTestFailed, test, type TestContext } from 'vitest';
 import { stringify } from 'yaml';
 
 import { connectCluster, type Cluster } from './cluster.ts';
+import type { Counts } from './exposure.ts';
 import { startProcessor, type Processor } from './processor.ts';
 
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,17 +31,24 @@ export interface Rig {
   command(...args: string[]): Processor;
   /** Clean-ups run in reverse order when the test has ended. */
   onEnd(cleanUp: () => unknown): void;
+  /** Notes what the test went through, for reports. */
+  expose(counts: Counts): void;
 }
 
 /** `it('…', async ({ rig }) => …)`, on the broker that all test files share. */
 export const it = test.extend<{ rig: Rig }>({
-  // eslint-disable-next-line no-empty-pattern -- this is how vitest learns that it needs no other fixture
-  rig: async ({}, use) => provideRig(inject('bootstrapServers'), use),
+  rig: async ({ task }, use) => provideRig(inject('bootstrapServers'), task, use),
 });
 
+type Task = TestContext['task'];
+
 /** The `rig` fixture on any broker. */
-export async function provideRig(bootstrapServers: string, use: (rig: Rig) => Promise<void>): Promise<void> {
-  const { rig, processors, cleanUp } = await createRig(bootstrapServers);
+export async function provideRig(
+  bootstrapServers: string,
+  task: Task,
+  use: (rig: Rig) => Promise<void>,
+): Promise<void> {
+  const { rig, processors, cleanUp } = await createRig(bootstrapServers, task);
   // A failure is half explained by what the processes said last.
   onTestFailed(() => processors.forEach((processor) => console.error(processor.lastWords())));
   await use(rig);
@@ -49,6 +57,7 @@ export async function provideRig(bootstrapServers: string, use: (rig: Rig) => Pr
 
 async function createRig(
   bootstrapServers: string,
+  task: Task,
 ): Promise<{ rig: Rig; processors: readonly Processor[]; cleanUp: () => Promise<void> }> {
   const name = `t-${randomBytes(4).toString('hex')}`;
   const cleanUps: (() => unknown)[] = [];
@@ -97,6 +106,9 @@ async function createRig(
       return start(['run', file], port);
     },
     command: (...args) => start(args),
+    expose(counts) {
+      task.meta.exposure = { ...task.meta.exposure, ...counts };
+    },
   };
   return { rig, processors, cleanUp: () => runAll(cleanUps.reverse()) };
 }

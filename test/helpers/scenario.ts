@@ -180,6 +180,7 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
       heldAt,
     };
     const exposure = { killsInTransaction, ...exposureOf(evidence, processors) };
+    rig.expose(exposure);
     console.info(JSON.stringify(exposure));
     assertExactlyOnce(evidence);
     return { evidence, exposure };

@@ -1,0 +1,66 @@
+import { inject, test } from 'vitest';
+
+import { freePort } from '../../dev/broker/ports.ts';
+import type { ProxiedListener } from '../../dev/broker/contract.ts';
+import { startBroker, type OwnBroker } from '../../dev/broker.ts';
+import { requireExposure, type Counts } from '../helpers/exposure.ts';
+import { startKafkaProxy, type KafkaProxy } from '../helpers/kafka-proxy.ts';
+import { createRandom, type Random } from '../helpers/random.ts';
+import { provideRig, type Rig } from '../helpers/rig.ts';
+import type { ScenarioOptions } from '../helpers/scenario.ts';
+
+interface Row {
+  /** The file's rows share it: it may be hurt, and each row mends it again. The tests' own clients reach it directly. */
+  readonly broker: OwnBroker;
+  /** The row's own. The product reaches the broker through it where its scenario is started `through` it. */
+  readonly proxy: KafkaProxy;
+  readonly rig: Rig;
+  readonly random: Random;
+  /** Fails the row where it did not go through so much of each. Every row has to say what it must have gone through. */
+  readonly exposed: (least: Counts) => void;
+  /** Where the proxy and the broker's listener behind it are. */
+  readonly listener: ProxiedListener;
+}
+
+/** `row('C3: …', async ({ rig, proxy, exposed }) => …)`: a test whose verdict counts only with proof of exposure. */
+export const rowsWith = (properties: Readonly<Record<string, string>> = {}) =>
+  test.extend<Row>({
+    listener: [
+      // eslint-disable-next-line no-empty-pattern -- this is how vitest learns that it needs no other fixture
+      async ({}, use) => use({ port: await freePort(), proxyPort: await freePort() }),
+      { scope: 'file' },
+    ],
+    broker: [
+      async ({ listener }, use) => {
+        const broker = await startBroker({ properties, proxied: listener });
+        await use(broker);
+        await broker.remove();
+      },
+      { scope: 'file' },
+    ],
+    proxy: async ({ listener: { port, proxyPort } }, use) => {
+      const proxy = await startKafkaProxy(port, proxyPort);
+      await use(proxy);
+      await proxy.close();
+    },
+    rig: async ({ broker, task }, use) => provideRig(broker.bootstrapServers, task, use),
+    random: async ({ task }, use) => use(createRandom(`${inject('seed')} ${task.name}`)),
+    exposed: [
+      async ({ proxy, rig, task }, use) => {
+        let isSaid = false;
+        await use((least) => {
+          isSaid = true;
+          rig.expose(proxy.counts);
+          requireExposure(task.meta.exposure ?? {}, least);
+        });
+        if (!isSaid && task.result?.state !== 'fail') throw new Error('the row does not say what it was exposed to');
+      },
+      { auto: true },
+    ],
+  });
+
+/** Lets the product reach the broker through the proxy only. */
+export const through = ({ bootstrapServers }: KafkaProxy, options: ScenarioOptions = {}): ScenarioOptions => ({
+  ...options,
+  config: { ...options.config, kafka: { bootstrapServers } },
+});

@@ -1,0 +1,56 @@
+/** The requests that tests keep back or whose replies they lose: Kafka's API keys. */
+export const API_KEYS = {
+  Produce: 0,
+  InitProducerId: 22,
+  AddOffsetsToTxn: 25,
+  EndTxn: 26,
+  TxnOffsetCommit: 28,
+} as const;
+
+export type Api = keyof typeof API_KEYS;
+
+/** From these versions on a request ends in tagged fields. */
+const END_TXN_FLEXIBLE = 3;
+
+export interface KafkaRequest {
+  readonly apiKey: number;
+  readonly version: number;
+  readonly correlationId: number;
+  /** Of the product: `application.pipeline.instance`. */
+  readonly clientId: string;
+  /** The whole frame. */
+  readonly frame: Buffer;
+}
+
+export type RequestFilter = (request: KafkaRequest) => boolean;
+
+/** Reads the header (KIP-511: the first fields are the same in all versions). */
+export function parseRequest(frame: Buffer): KafkaRequest {
+  const clientIdLength = Math.max(0, frame.readInt16BE(12));
+  return {
+    apiKey: frame.readInt16BE(4),
+    version: frame.readInt16BE(6),
+    correlationId: frame.readInt32BE(8),
+    clientId: frame.toString('utf8', 14, 14 + clientIdLength),
+    frame,
+  };
+}
+
+export const requestOf =
+  (api: Api): RequestFilter =>
+  ({ apiKey }) =>
+    apiKey === API_KEYS[api];
+
+export const commits: RequestFilter = (request) => endsTransaction(request) && isCommit(request);
+export const aborts: RequestFilter = (request) => endsTransaction(request) && !isCommit(request);
+
+const endsTransaction = requestOf('EndTxn');
+
+/** The last field of EndTxn says it; behind it there may be the number of tagged fields, which is 0. */
+const isCommit = ({ version, frame }: KafkaRequest): boolean => frame.at(version < END_TXN_FLEXIBLE ? -1 : -2) === 1;
+
+/** Requests of this instance of the product only. */
+export const from =
+  (instance: string, filter: RequestFilter): RequestFilter =>
+  (request) =>
+    request.clientId.endsWith(`.${instance}`) && filter(request);
