@@ -17,8 +17,6 @@ export interface Throughput extends Measured {
 
 const LIMIT_MS = 120_000;
 const LOOK_MS = 200;
-/** COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR */
-const COORDINATOR_IS_COMING = new Set([14, 15, 16]);
 
 /** One process works off the whole input, under a group of its own, to a topic of its own. */
 export async function measureThroughput(
@@ -59,7 +57,8 @@ export async function untilCommitted(cluster: Cluster, running: Running, group: 
   for (;;) {
     running.check();
     // A partition is left out while its next offset is in a transaction that is about to end: the last answer holds.
-    for (const [partition, offset] of await committed(cluster, group, input.topic)) offsets.set(partition, offset);
+    for (const [partition, offset] of await cluster.committed(group, partitionsOf(input.topic)))
+      offsets.set(partition, offset);
     const done = partitionsOf(input.topic).reduce((sum, each) => sum + (offsets.get(partitionId(each)) ?? 0), 0);
     if (done >= input.records) return;
     if (Date.now() > deadline) {
@@ -67,15 +66,5 @@ export async function untilCommitted(cluster: Cluster, running: Running, group: 
       throw new Error(`${done} of ${input.records} records committed after ${seconds} s\n${running.lastWords()}`);
     }
     await delay(LOOK_MS);
-  }
-}
-
-async function committed(cluster: Cluster, group: string, topic: string): Promise<ReadonlyMap<string, number>> {
-  try {
-    return await cluster.committed(group, partitionsOf(topic));
-  } catch (error) {
-    // The group is new, and its coordinator is not there yet: it has committed nothing.
-    if (COORDINATOR_IS_COMING.has((error as { code?: number }).code ?? 0)) return new Map();
-    throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { KafkaError } from './kafka-error.ts';
 import { askBroker, bytes, int32, string } from './raw-request.ts';
 
 const INCREMENTAL_ALTER_CONFIGS = 44;
@@ -23,5 +24,5 @@ export async function alterTopic(
   });
   // Behind the throttle time and the number of answers.
   const error = response.readInt16BE(8);
-  if (error !== 0) throw new Error(`${topic}: ${name} could not be set, Kafka's error ${error}`);
+  if (error !== 0) throw new KafkaError(`${topic}: ${name} could not be set`, error);
 }

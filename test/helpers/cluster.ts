@@ -1,8 +1,10 @@
 import kafka from '@confluentinc/kafka-javascript';
 
+import { askAgain } from './ask-again.ts';
 import { call } from './calls.ts';
 import type { PartitionEnds } from '../../src/prove/checker/evidence.ts';
 import { partitionId, type Partition } from '../../src/prove/log-record.ts';
+import { KafkaError } from './kafka-error.ts';
 import { alterTopic } from './alter-topic.ts';
 import { listTransactions, type ListedTransaction } from './list-transactions.ts';
 
@@ -12,6 +14,7 @@ const STABLE_OFFSETS_MS = 60_000;
 
 /** What the tests ask of the cluster itself, by clients that share nothing with the product. */
 export interface Cluster {
+  /** Resolves when the topic can be used. */
   createTopic(topic: string, partitions: number, config?: Readonly<Record<string, string>>): Promise<void>;
   alterTopic(topic: string, name: string, value: string): Promise<void>;
   deleteTopics(topics: readonly string[]): Promise<void>;
@@ -47,22 +50,38 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
 
   async function offsets(partitions: readonly Partition[], isolationLevel: kafka.IsolationLevel) {
     const wanted = partitions.map(({ topic, partition }) => ({ topic, partition, offset: kafka.OffsetSpec.LATEST }));
-    const found = await call<kafka.ListOffsetsResult[]>((done) =>
-      admin.listOffsets(wanted, { ...TIMEOUT, isolationLevel }, done),
-    );
+    const found = await askAgain('the ends of partitions', async () => {
+      const answers = await call<kafka.ListOffsetsResult[]>((done) =>
+        admin.listOffsets(wanted, { ...TIMEOUT, isolationLevel }, done),
+      );
+      for (const { error } of answers) if (error) throw new KafkaError('the end of a partition', error.code);
+      return answers;
+    });
     return new Map(found.map((end) => [partitionId(end), end.offset]));
+  }
+
+  async function ends(partitions: readonly Partition[]): Promise<PartitionEnds[]> {
+    const lastStable = await offsets(partitions, kafka.IsolationLevel.READ_COMMITTED);
+    const high = await offsets(partitions, kafka.IsolationLevel.READ_UNCOMMITTED);
+    return partitions.map(({ topic, partition }) => ({
+      topic,
+      partition,
+      lastStable: lastStable.get(partitionId({ topic, partition })) ?? -1,
+      highWatermark: high.get(partitionId({ topic, partition })) ?? -1,
+    }));
   }
 
   return {
     async createTopic(topic, partitions, config = {}) {
       const shape = { topic, num_partitions: partitions, replication_factor: 1, config: { ...config } };
       await call<undefined>((done) => admin.createTopic(shape, 10_000, (error) => done(error, undefined)));
+      await ends(Array.from({ length: partitions }, (_, partition) => ({ topic, partition })));
     },
 
     async alterTopic(topic, name, value) {
       const [broker] = metadata.brokers;
       if (!broker) throw new Error('the cluster has no broker');
-      await alterTopic(broker.host, broker.port, topic, name, value);
+      await askAgain(`${name} of ${topic} to be set`, () => alterTopic(broker.host, broker.port, topic, name, value));
     },
 
     async deleteTopics(topics) {
@@ -70,22 +89,13 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
         await call<undefined>((done) => admin.deleteTopic(topic, 10_000, (error) => done(error, undefined)));
     },
 
-    async ends(partitions) {
-      const lastStable = await offsets(partitions, kafka.IsolationLevel.READ_COMMITTED);
-      const high = await offsets(partitions, kafka.IsolationLevel.READ_UNCOMMITTED);
-      return partitions.map(({ topic, partition }) => ({
-        topic,
-        partition,
-        lastStable: lastStable.get(partitionId({ topic, partition })) ?? -1,
-        highWatermark: high.get(partitionId({ topic, partition })) ?? -1,
-      }));
-    },
+    ends,
 
     async committed(group, partitions) {
       const reader = await offsetReader(group);
       const asked = partitions.map(({ topic, partition }) => ({ topic, partition }));
-      const found = await call<kafka.TopicPartitionOffsetAndMetadata[]>((done) =>
-        reader.committed(asked, STABLE_OFFSETS_MS, done),
+      const found = await askAgain(`the offsets of ${group}`, () =>
+        call<kafka.TopicPartitionOffsetAndMetadata[]>((done) => reader.committed(asked, STABLE_OFFSETS_MS, done)),
       );
       return new Map(
         found.filter(({ offset }) => offset >= 0).map((committed) => [partitionId(committed), committed.offset]),
@@ -93,15 +103,24 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
     },
 
     async members(group) {
-      const { groups } = await call<kafka.GroupDescriptions>((done) => admin.describeGroups([group], TIMEOUT, done));
-      return (groups[0]?.members ?? []).map(({ memberId, assignment }) => ({
+      const description = await askAgain(`the members of ${group}`, async () => {
+        const { groups } = await call<kafka.GroupDescriptions>((done) => admin.describeGroups([group], TIMEOUT, done));
+        const [found] = groups;
+        if (found?.error) throw new KafkaError(`group ${group}`, found.error.code);
+        return found;
+      });
+      return (description?.members ?? []).map(({ memberId, assignment }) => ({
         memberId,
         partitions: assignment.topicPartitions.map(partitionId),
       }));
     },
 
     async transactions() {
-      const listed = await Promise.all(metadata.brokers.map(({ host, port }) => listTransactions(host, port)));
+      const listed = await Promise.all(
+        metadata.brokers.map(({ host, port }) =>
+          askAgain('the transactions of a broker', () => listTransactions(host, port)),
+        ),
+      );
       return listed.flat();
     },
 

@@ -1,3 +1,4 @@
+import { KafkaError } from './kafka-error.ts';
 import { askBroker, bytes } from './raw-request.ts';
 
 const LIST_TRANSACTIONS = 66;
@@ -34,7 +35,7 @@ function parse(body: Buffer): ListedTransaction[] {
 
   const error = body.readInt16BE(at);
   at += 2;
-  if (error !== 0) throw new Error(`ListTransactions failed with Kafka's error ${error}`);
+  if (error !== 0) throw new KafkaError('ListTransactions', error);
   for (let unknownFilters = length(); unknownFilters > 0; unknownFilters--) string();
   return Array.from({ length: length() }, () => {
     const transactionalId = string();
