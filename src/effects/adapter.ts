@@ -46,7 +46,7 @@ export interface Adapter {
   open(): Promise<void>;
   /**
    * Applies the records in order and resolves, with an outcome for each, once the target has confirmed them all. When it
-   * rejects, nothing of the batch may be relied on: it is tried again as a whole, or record by record after `poison`.
+   * rejects, nothing of the batch may be relied on: it is tried again as a whole, or in halves after `poison`.
    */
   apply(batch: readonly EffectRecord[]): Promise<readonly Applied[]>;
   close(): Promise<void>;

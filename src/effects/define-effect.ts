@@ -41,7 +41,7 @@ export type Effect<Value, Key = string | null> = EffectLifecycle &
   (
     | { readonly apply: (event: EffectEvent<Value, Key>) => EffectOutcome }
     | {
-        /** In order. When it throws, the batch is tried again: as a whole, or record by record. */
+        /** In order. When it throws, the batch is tried again: as a whole, or in halves. */
         readonly applyBatch: (events: readonly EffectEvent<Value, Key>[]) => EffectOutcome<readonly Applied[]>;
       }
   );

@@ -42,16 +42,16 @@ interface Entry {
  *                ▲                                               │
  *                └─ time is up ── waiting ◀── transient, denied ─┘
  *
- * A batch that fails because of one of its records is applied again record by record, so that only the culprit is given
- * up. `drop()` leads out of every state but `applying`: an apply that is under way can't be stopped, and the next one
+ * A batch that fails because of one of its records is applied again in halves, down to the culprit, so that only that
+ * one is given up. `drop()` leads out of every state but `applying`: an apply that is under way can't be stopped, and the next one
  * waits for it, for else it might overtake it at the target.
  */
 export class Strand {
   readonly #context: StrandContext;
   #state: 'idle' | 'applying' | 'waiting' = 'idle';
   #queue: Entry[] = [];
-  /** Records still to be applied one by one. */
-  #singly = 0;
+  /** So many records at the head of the queue have one among them that made a batch fail; 0 where none is known. */
+  #suspects = 0;
   #epoch = 0;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
@@ -88,7 +88,7 @@ export class Strand {
   drop(): void {
     this.#epoch++;
     this.#queue = [];
-    this.#singly = 0;
+    this.#suspects = 0;
     this.#held = null;
     this.#clearTimer();
     if (this.#state === 'waiting') this.#state = 'idle';
@@ -97,7 +97,7 @@ export class Strand {
   /** The batch to apply now: null where it has to wait for more, empty where the head was given up without a try. */
   #next(): { entry: Entry; effect: EffectRecord }[] | null {
     const { maxRecords, maxWaitMs } = this.#context;
-    const limit = this.#singly > 0 ? 1 : maxRecords;
+    const limit = this.#suspects > 0 ? Math.ceil(this.#suspects / 2) : maxRecords;
     const head = this.#queue[0];
     if (!head) return null;
     const due = head.arrived + maxWaitMs;
@@ -162,7 +162,7 @@ export class Strand {
 
   #confirmed(entries: readonly Entry[]): void {
     this.#released(entries[0]);
-    this.#singly = Math.max(0, this.#singly - entries.length);
+    this.#suspects = Math.max(0, this.#suspects - entries.length);
     this.#queue.splice(0, entries.length);
     for (const { record } of entries) this.#context.applied(record);
   }
@@ -177,7 +177,9 @@ export class Strand {
       const pause = error.kind === 'denied' ? retry.maxDelayMs : retryDelay(retry, head.attempts);
       this.#retry(head, error, Math.max(pause, error.retryAfterMs ?? 0), isHeld ? error.message : null);
     } else if (entries.length > 1) {
-      this.#singly = entries.length;
+      this.#suspects = entries.length;
+      // What a batch failed of is not held against each of its records: they have been tried once, however it is halved.
+      for (const entry of entries) entry.attempts = 1;
     } else if (isPoison || head.attempts >= retry.attempts) {
       this.#giveUp(head, error, head.attempts);
     } else {
@@ -193,7 +195,7 @@ export class Strand {
       return;
     }
     this.#released(entry);
-    this.#singly = Math.max(0, this.#singly - 1);
+    this.#suspects = 0;
     this.#queue.shift();
   }
 

@@ -13,6 +13,8 @@ const KEYS = 12;
 const REPEATED = 9;
 const POISON = 17;
 const PATIENCE_MS = 90_000;
+/** For each record of a backlog on top; it takes a tenth of this where nothing else keeps the machine busy. */
+const PATIENCE_PER_RECORD_MS = 10;
 
 export interface EffectScenarioOptions {
   readonly partitions?: number;
@@ -140,14 +142,21 @@ export async function startEffectScenario(rig: Rig, options: EffectScenarioOptio
     },
     async judge() {
       const ends = seeder.ends();
+      let found = await committed();
+      const lags = () => [...ends].map(([partition, end]) => end - (found.get(partition) ?? 0));
+      const backlog = lags().reduce((sum, lag) => sum + lag, 0);
       await waitFor(
-        'the group to commit all input',
+        `the group to commit all input, ${backlog} records`,
         async () => {
-          const found = await committed();
-          return [...ends].every(([partition, end]) => (found.get(partition) ?? 0) >= end);
+          found = await committed();
+          return lags().every((lag) => lag <= 0);
         },
-        { timeoutMs: PATIENCE_MS, seen: lastWords },
+        {
+          timeoutMs: PATIENCE_MS + backlog * PATIENCE_PER_RECORD_MS,
+          seen: () => `left: ${lags().join(', ')}\n${lastWords()}`,
+        },
       );
+      console.info(`caught up with ${backlog} records`);
       const all = await readSettled(rig, inputPartitions);
       const letters = await readSettled(rig, partitionsOf(deadLetters, 1));
       await assertEffects(database, group, all, letters);

@@ -166,8 +166,37 @@ describe('an effect lane', () => {
     });
     await bench.send('a', 'b', 'c', 'd');
     await bench.pass(10);
-    expect(bench.calls).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c'], ['d']]);
+    expect(bench.calls).toEqual([['a', 'b', 'c'], ['a', 'b'], ['a'], ['b'], ['c', 'd']]);
     expect(bench.endings).toEqual(['0', '1 EffectFailure', '2', '3']);
+  });
+
+  it('finds two poison records among a hundred in some twenty tries', async () => {
+    const values = Array.from({ length: 100 }, (_, index) => `v${index}`);
+    const bench = await lane(
+      (batch) => {
+        if (batch.includes('v37') || batch.includes('v62')) throw new EffectFailure('poison', 'bad');
+      },
+      { maxRecords: 100 },
+    );
+    await bench.send(...values);
+    await bench.pass(100);
+    expect(bench.endings).toEqual(
+      values.map((value, offset) => (value === 'v37' || value === 'v62' ? `${offset} EffectFailure` : `${offset}`)),
+    );
+    expect(bench.calls.length).toBeLessThan(25);
+  });
+
+  it('tries a record that throws as often as configured, however often its batch was halved', async () => {
+    const bench = await lane(
+      (batch) => {
+        if (batch.includes('h')) throw new TypeError('oops');
+      },
+      { maxRecords: 8 },
+    );
+    await bench.send('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+    await bench.pass(1_000);
+    expect(bench.calls.filter((call) => call.length === 1 && call[0] === 'h')).toHaveLength(2);
+    expect(bench.endings.at(-1)).toBe('7 TypeError');
   });
 
   it('takes a PoisonRecord for poison, and tries what else is thrown as often as configured', async () => {
