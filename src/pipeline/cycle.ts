@@ -46,6 +46,10 @@ export class TransactionCycle {
   readonly #freeze: FreezeWatch;
   #ready: Completed[] = [];
   #readyBytes = 0;
+  /** `performance.now()` when the oldest of `#ready` was completed. */
+  #readySince = 0;
+  /** `performance.now()` when the open transaction's time began. */
+  #fillingSince = 0;
   #settling: Promise<void> | null = null;
   #mustRewind = false;
   #culprit: Culprit | null = null;
@@ -95,6 +99,7 @@ export class TransactionCycle {
 
   complete(completed: Completed): void {
     if (this.#mustRewind) return;
+    if (this.#ready.length === 0) this.#readySince = performance.now();
     this.#ready.push(completed);
     for (const { key, value } of completed.outputs) this.#readyBytes += (key?.length ?? 0) + (value?.length ?? 0);
   }
@@ -159,11 +164,21 @@ export class TransactionCycle {
     writer.flush();
     if (this.#ready.length === 0 || writer.hasBacklog) return;
     const wasEmpty = writer.transaction.size === 0;
+    // What waited for the last transaction to settle has begun to wait for its commit then. Where so much waited that
+    // more was held back, large transactions matter more.
+    const since = this.#ready.length < READY_SETTLING ? this.#readySince : performance.now();
     const taken = writer.write(this.#ready, this.#limits());
     // Not exact while some are left over: their bytes are counted when they are gone.
-    if (taken === this.#ready.length) this.#clear();
-    else if (taken > 0) this.#ready = this.#ready.slice(taken);
-    if (wasEmpty && taken > 0) this.#wakeAfter(config.transaction.commitIntervalMs);
+    if (taken === this.#ready.length) {
+      this.#clear();
+    } else if (taken > 0) {
+      this.#ready = this.#ready.slice(taken);
+      this.#readySince = performance.now();
+    }
+    if (wasEmpty && taken > 0) {
+      this.#fillingSince = since;
+      this.#wakeAfter(Math.max(0, since + config.transaction.commitIntervalMs - performance.now()));
+    }
   }
 
   #clear(): void {
@@ -185,7 +200,7 @@ export class TransactionCycle {
     const { commitIntervalMs } = config.transaction;
     const now = performance.now();
     if (transaction.size === 0) return now - this.#assignedAt >= commitIntervalMs && unpinned().length > 0;
-    return transaction.isFull(this.#limits()) || now - transaction.openedAt >= commitIntervalMs;
+    return transaction.isFull(this.#limits()) || now - this.#fillingSince >= commitIntervalMs;
   }
 
   #watch(): void {

@@ -13,7 +13,7 @@ const KEYS = 12;
 const REPEATED = 9;
 const POISON = 17;
 const PATIENCE_MS = 90_000;
-/** For each record of a backlog on top; it takes a tenth of this where nothing else keeps the machine busy. */
+/** For each record of a backlog on top; generous, for a busy machine. */
 const PATIENCE_PER_RECORD_MS = 10;
 
 export interface EffectScenarioOptions {
