@@ -130,5 +130,6 @@ try {
   const known = error instanceof Error ? error : new Error(String(error));
   const text = isUsers(error) ? known.message : (known.stack ?? known.message);
   process.stderr.write(`${text}\n`);
-  process.exit(isUsers(error) ? UNUSABLE : 1);
+  const mayPass = error instanceof EffectFailure && error.kind === 'transient';
+  process.exit(isUsers(error) && !mayPass ? UNUSABLE : 1);
 }

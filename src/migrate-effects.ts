@@ -1,8 +1,9 @@
 import type { CompiledConfig } from './config/compiled.ts';
+import { EffectFailure } from './effects/adapter.ts';
 import { createPostgresAdapter } from './load-flow.ts';
 import type { Logger } from './observability/logger.ts';
 
-/** Creates what effects need in their databases; returns a line of what was done for each. */
+/** Creates what effects need in their databases; returns a line of what was done for each. @throws EffectFailure */
 export async function migrateEffects({ effects }: CompiledConfig, logger: Logger): Promise<string[]> {
   const lines: string[] = [];
   for (const { name, target } of effects) {
@@ -14,6 +15,9 @@ export async function migrateEffects({ effects }: CompiledConfig, logger: Logger
     try {
       await adapter.migrate();
       lines.push(`${name}: table ${target.postgres.write.table} is there`);
+    } catch (error) {
+      if (!(error instanceof EffectFailure)) throw error;
+      throw new EffectFailure(error.kind, `effect ${name}: ${error.message}`, { cause: error });
     } finally {
       await adapter.close();
     }

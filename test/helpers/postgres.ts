@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  copyFileSync,
   existsSync,
   mkdtempSync,
   openSync,
@@ -18,6 +19,7 @@ import { promisify } from 'node:util';
 
 import { Client } from 'pg';
 
+import type { Certificates } from './certificates.ts';
 import { freePorts } from '../../dev/broker/ports.ts';
 import { onceGone } from '../../dev/guard.ts';
 import { waitFor } from './wait.ts';
@@ -56,9 +58,9 @@ export interface Postgres {
 
 /**
  * Starts a new PostgreSQL on a free port, with temporary files of its own; resolves when it answers. It ends with this
- * process, however that ends.
+ * process, however that ends. With `certificates` it takes TLS connections, too.
  */
-export async function startPostgres(): Promise<Postgres> {
+export async function startPostgres(certificates?: Certificates): Promise<Postgres> {
   const programs = findPrograms();
   const owner = findOwner();
   const [port] = await freePorts();
@@ -69,6 +71,7 @@ export async function startPostgres(): Promise<Postgres> {
   writeFileSync(passwordFile, PASSWORD);
   chmodSync(folder, 0o755);
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid ?? owner.uid);
+  const tls = certificates ? installCertificate(certificates, folder, owner) : [];
   const guard = onceGone(
     `[ -f '${cluster}/postmaster.pid' ] && pid=$(head -n 1 '${cluster}/postmaster.pid') && kill -QUIT $pid && kill -CONT $pid && sleep 1; rm -rf '${folder}'`,
   );
@@ -98,7 +101,7 @@ export async function startPostgres(): Promise<Postgres> {
   async function start() {
     if (server) throw new Error('PostgreSQL runs already');
     const log = openSync(logFile, 'a');
-    const settings = [...SETTINGS, `port=${port}`].flatMap((setting) => ['-c', setting]);
+    const settings = [...SETTINGS, ...tls, `port=${port}`].flatMap((setting) => ['-c', setting]);
     const child = spawn(join(programs, 'postgres'), ['-D', cluster, ...settings], {
       ...owner,
       cwd: folder,
@@ -178,6 +181,17 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
   } finally {
     await client.end();
   }
+}
+
+/** The settings for it. PostgreSQL wants the key to be its owner's alone. */
+function installCertificate({ certificate, key }: Certificates, folder: string, owner: { uid?: number; gid?: number }) {
+  const own = { certificate: join(folder, 'server.pem'), key: join(folder, 'server.key') };
+  copyFileSync(certificate, own.certificate);
+  copyFileSync(key, own.key);
+  chmodSync(own.key, 0o600);
+  if (owner.uid !== undefined)
+    for (const file of Object.values(own)) chownSync(file, owner.uid, owner.gid ?? owner.uid);
+  return ['ssl=on', `ssl_cert_file=${own.certificate}`, `ssl_key_file=${own.key}`];
 }
 
 /** The newest that Debian's packages installed, which keep the server's programs out of PATH. */
