@@ -65,7 +65,7 @@ export interface FlowConfig {
     readonly sessionTimeoutMs: number;
     readonly maxPollIntervalMs: number;
   };
-  /** Adds a `millrace-attempt` header to everything written, for verification. */
+  /** Adds headers to everything written that say where it comes from, for verification. */
   readonly provenance: boolean;
   /** `kafka.properties` with its own on top; nothing that weakens the guarantee can be here. */
   readonly consumerProperties: ClientProperties;

@@ -45,7 +45,10 @@ const pipeline = z.strictObject({
   producer: producer.prefault({}).describe('The producer.'),
   provenance: flag()
     .prefault(false)
-    .describe('Adds a `millrace-attempt` header to all that is written. For verification: leave it off otherwise.'),
+    .describe(
+      'Adds the headers `millrace-source` and `millrace-attempt` to all that is written: which record, and which ' +
+        'transaction of which process, it comes from. For verification: leave it off otherwise.',
+    ),
 });
 
 /** Wide enough for a host name. */

@@ -21,7 +21,7 @@ export interface ProcessorOptions {
   target?: Target;
   deadLetter: LaneContext['deadLetter'];
   observer: Observer;
-  /** Begins the `millrace-attempt` header where the configuration asks for one. */
+  /** Begins the attempt header where the configuration asks for provenance. */
   instance: string;
 }
 

@@ -1,5 +1,6 @@
 import type { Completed, Lane } from './lane.ts';
 import type { OutputRecord, TopicPartitionOffset } from './ports.ts';
+import { signed } from './provenance.ts';
 import { wireSize } from './size.ts';
 
 /** The only place that adds 1 to an offset: what is committed, and where reading goes on, is the one after the last. */
@@ -41,7 +42,7 @@ export class Transaction {
   #lastOutput = '';
   #lastProduced = 0;
 
-  /** `attempt` is what the `millrace-attempt` header of this transaction's records begins with, or null for none. */
+  /** `attempt` is what the attempt header of this transaction's records begins with, or null for no provenance. */
   constructor(attempt: string | null) {
     this.#attempt = attempt;
   }
@@ -73,7 +74,7 @@ export class Transaction {
     if (completed.deadLetter !== null) this.deadLetters.push(completed);
     for (let index = 0; index < outputs.length; index++) {
       const output = outputs[index];
-      if (output) this.#write(output, index, outputs.length);
+      if (output) this.#write(this.#attempt === null ? output : this.#signed(output, completed, index));
     }
     return true;
   }
@@ -85,19 +86,19 @@ export class Transaction {
     if (!known) this.#progress.set(lane, this.#lastProgress);
   }
 
-  #write(output: OutputRecord, index: number, count: number): void {
+  #write(output: OutputRecord): void {
     this.#bytes += (output.value?.length ?? 0) + (output.key?.length ?? 0);
     if (output.output !== this.#lastOutput) {
       this.#count();
       this.#lastOutput = output.output;
     }
     this.#lastProduced++;
-    this.outputs.push(this.#attempt === null ? output : this.#signed(output, index, count));
+    this.outputs.push(output);
   }
 
-  #signed(output: OutputRecord, index: number, count: number): OutputRecord {
-    const attempt = Buffer.from(`${this.#attempt ?? ''}/${index}/${count}`);
-    return { ...output, headers: [...(output.headers ?? []), { 'millrace-attempt': attempt }] };
+  #signed(output: OutputRecord, { lane, offset, outputs }: Completed, index: number): OutputRecord {
+    const { topic, partition } = lane;
+    return signed(output, { topic, partition, offset }, `${this.#attempt ?? ''}/${index}/${outputs.length}`);
   }
 
   #count(): void {

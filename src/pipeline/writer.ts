@@ -13,7 +13,7 @@ export interface WriterOptions {
   observer: Observer;
   transactionalId: string;
   transactionTimeoutMs: number;
-  /** Begins the `millrace-attempt` header, or null for none. */
+  /** Begins the attempt header, or null for no provenance. */
   provenance: string | null;
   /** Aborts when the process must end without waiting for anything. */
   signal: AbortSignal;

@@ -1,5 +1,6 @@
+import { EVENT_ID } from '../../transform/event-id.ts';
 import { recordId, type LogRecord } from '../log-record.ts';
-import type { Evidence, ExpectedOutput, Violation } from './evidence.ts';
+import type { Evidence, Expectation, ExpectedOutput, Violation } from './evidence.ts';
 import { isProvenance, type Trace } from './trace.ts';
 
 type Content = Omit<ExpectedOutput, 'topic'>;
@@ -9,19 +10,39 @@ export function checkContent(evidence: Evidence, tracesOf: ReadonlyMap<string, T
   const violations: Violation[] = [];
   for (const source of evidence.sources) {
     const expected = evidence.expect(source);
-    for (const { record, index, isDeadLetter } of tracesOf.get(recordId(source)) ?? []) {
-      const promised = isDeadLetter ? source : expected.kind === 'outputs' ? expected.outputs[index] : undefined;
+    for (const trace of tracesOf.get(recordId(source)) ?? []) {
+      const promised = promisedBy(source, expected, trace, evidence.deadLetterFormat === 'json');
       // A record that nobody promised is I1's to report.
-      const fault = promised && contentFault({ ...record, headers: withoutProvenance(record) }, promised);
+      const fault = promised && contentFault(withoutProvenance(trace.record), promised);
       if (fault)
-        violations.push({ invariant: 'I9', at: recordId(record), found: `${fault} (source ${recordId(source)})` });
+        violations.push({ invariant: 'I9', at: recordId(trace.record), found: `${fault} (source ${trace.source})` });
     }
   }
   return violations;
 }
 
-const withoutProvenance = (record: LogRecord): LogRecord['headers'] =>
-  record.headers.filter(([name]) => !isProvenance(name));
+function promisedBy(source: LogRecord, expected: Expectation, trace: Trace, isDocument: boolean): Content | undefined {
+  let promised: Content | undefined;
+  if (!trace.isDeadLetter) promised = expected.kind === 'outputs' ? expected.outputs[trace.index] : undefined;
+  else promised = isDocument ? documentOf(source, trace.record) : source;
+  return promised && withEventId(withoutProvenance(promised), `${trace.source}/${trace.index}`);
+}
+
+/** The document itself is left out: it tells the time. */
+function documentOf({ key, timestamp, headers }: LogRecord, { value }: LogRecord): Content {
+  return { key, value, timestamp, headers: headers.filter(([name]) => name === EVENT_ID).slice(-1) };
+}
+
+const withoutProvenance = <C extends Content>(content: C): C => ({
+  ...content,
+  headers: content.headers.filter(([name]) => !isProvenance(name)),
+});
+
+function withEventId(content: Content, eventId: string): Content {
+  const brought = content.headers.findLast(([name]) => name === EVENT_ID)?.[1];
+  if (brought && brought.length > 0) return content;
+  return { ...content, headers: [...content.headers, [EVENT_ID, Buffer.from(eventId)]] };
+}
 
 /** The first field in which two records differ, or null. */
 export function contentFault(found: Content, promised: Content): string | null {

@@ -1,16 +1,18 @@
 import type { Header, LogRecord, Partition } from '../log-record.ts';
 
-/** What must become of a source record, computed by the test from its bytes alone. */
+/** What must become of a source record, computed from it alone. */
 export type Expectation =
   | { readonly kind: 'outputs'; readonly outputs: readonly ExpectedOutput[] }
   | { readonly kind: 'filtered' }
-  | { readonly kind: 'dead-letter' };
+  | { readonly kind: 'dead-letter' }
+  /** The transform gives another result each time: any whole one will do. */
+  | { readonly kind: 'undetermined' };
 
 export interface ExpectedOutput {
   readonly topic: string;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  /** Without those that the product adds. */
+  /** Without those that the product adds; one without an `event-id` must get the one that its source's coordinates give. */
   readonly headers: readonly Header[];
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
@@ -27,7 +29,10 @@ export interface Evidence {
   /** The input, as an independent reader found it. */
   readonly sources: readonly LogRecord[];
   readonly expect: (source: LogRecord) => Expectation;
+  /** Empty where there is none. */
   readonly deadLetterTopic: string;
+  /** `headers` where absent: the dead letter's value is its source's. */
+  readonly deadLetterFormat?: 'headers' | 'json';
   /** All outputs and dead letters that a `read_committed` reader finds at the end. */
   readonly visible: readonly LogRecord[];
   /** What another `read_committed` reader saw while the faults happened. */

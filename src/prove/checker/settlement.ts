@@ -37,19 +37,45 @@ function unknownSources(sources: readonly LogRecord[], tracesOf: ReadonlyMap<str
 function settlementFault(expected: Expectation, traces: readonly Trace[]): string | null {
   const deadLetters = traces.filter((trace) => trace.isDeadLetter).length;
   const outputs = traces.filter((trace) => !trace.isDeadLetter);
-  const expectedOutputs = expected.kind === 'outputs' ? expected.outputs : [];
-  const faults: string[] = [];
+  const faults =
+    expected.kind === 'undetermined'
+      ? incompleteness(deadLetters, outputs)
+      : [...wrongDeadLetters(expected, deadLetters), ...wrongOutputs(expected, outputs)];
+  return faults.length === 0 ? null : `(${expected.kind}) ${faults.join(', ')}`;
+}
 
-  const expectedDeadLetters = expected.kind === 'dead-letter' ? 1 : 0;
-  if (deadLetters !== expectedDeadLetters)
-    faults.push(`has ${deadLetters} dead letters instead of ${expectedDeadLetters}`);
-  for (const [index, { topic }] of expectedOutputs.entries()) {
-    const found = outputs.filter((output) => output.index === index);
-    if (found.length !== 1) faults.push(`has output ${index} ${found.length} times`);
-    for (const { record } of found)
-      if (record.topic !== topic) faults.push(`has output ${index} in ${record.topic} instead of ${topic}`);
+function wrongDeadLetters({ kind }: Expectation, found: number): string[] {
+  const expected = kind === 'dead-letter' ? 1 : 0;
+  return found === expected ? [] : [`has ${found} dead letters instead of ${expected}`];
+}
+
+function wrongOutputs(expected: Expectation, outputs: readonly Trace[]): string[] {
+  const expectedOutputs = expected.kind === 'outputs' ? expected.outputs : [];
+  const faults = wrongCounts(outputs, expectedOutputs.length);
+  for (const { index, record } of outputs) {
+    const topic = expectedOutputs[index]?.topic;
+    if (topic !== undefined && record.topic !== topic)
+      faults.push(`has output ${index} in ${record.topic} instead of ${topic}`);
+  }
+  return faults;
+}
+
+/** Nobody knows how many there should be but they themselves: each tells of how many it is one. */
+function incompleteness(deadLetters: number, outputs: readonly Trace[]): string[] {
+  const [first] = outputs;
+  if (!first) return deadLetters > 1 ? [`has ${deadLetters} dead letters`] : [];
+  const faults = wrongCounts(outputs, first.count);
+  if (deadLetters > 0) faults.push(`has ${deadLetters} dead letters beside outputs`);
+  return faults;
+}
+
+function wrongCounts(outputs: readonly Trace[], expected: number): string[] {
+  const faults: string[] = [];
+  for (let index = 0; index < expected; index++) {
+    const found = outputs.filter((output) => output.index === index).length;
+    if (found !== 1) faults.push(`has output ${index} ${found} times`);
   }
   for (const { index, record } of outputs)
-    if (index >= expectedOutputs.length) faults.push(`has an output ${index} too many, at ${recordId(record)}`);
-  return faults.length === 0 ? null : `(${expected.kind}) ${faults.join(', ')}`;
+    if (index >= expected) faults.push(`has an output ${index} too many, at ${recordId(record)}`);
+  return faults;
 }

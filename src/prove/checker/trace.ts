@@ -1,9 +1,7 @@
-import { headerText, type LogRecord } from '../log-record.ts';
+import { ERROR_HEADER_PREFIX } from '../../dead-letters/error-headers.ts';
+import { ATTEMPT_HEADER, SOURCE_HEADER } from '../../pipeline/provenance.ts';
+import { recordId, type LogRecord } from '../log-record.ts';
 import type { Violation } from './evidence.ts';
-
-const EVENT_ID = 'event-id';
-const ATTEMPT = 'millrace-attempt';
-export const ERROR_PREFIX = '__millrace.errors.';
 
 /** A written record, traced back to its source and to the transaction that wrote it. */
 export interface Trace {
@@ -12,32 +10,38 @@ export interface Trace {
   readonly source: string;
   readonly sourcePartition: string;
   readonly sourceOffset: number;
-  /** Which of its source's outputs this is; 0 for a dead letter. */
+  /** Which of its source's records this is, and of how many; a dead letter is the only one. */
   readonly index: number;
+  readonly count: number;
   readonly isDeadLetter: boolean;
   /** `instance/producer generation/transaction number`. */
   readonly transaction: string;
 }
 
-/** Whether the product itself put the header there. */
+/** Whether the product puts the header on, to tell where a record comes from. */
 export const isProvenance = (name: string): boolean =>
-  name === EVENT_ID || name === ATTEMPT || name.startsWith(ERROR_PREFIX);
+  name === SOURCE_HEADER || name === ATTEMPT_HEADER || name.startsWith(ERROR_HEADER_PREFIX);
 
 /** The transaction that wrote a record, or undefined where the record does not tell. */
 export function transactionOf(record: LogRecord): string | undefined {
-  return /^([^/]+\/[^/]+\/\d+)\/\d+\/\d+$/.exec(headerText(record, ATTEMPT) ?? '')?.[1];
+  return attemptOf(record)?.transaction;
 }
 
-function sourceOf(
-  record: LogRecord,
-  isDeadLetter: boolean,
-): readonly [partition: string, offset: number, index: number] | undefined {
-  const text = isDeadLetter
-    ? ['topic', 'partition', 'offset'].map((name) => headerText(record, ERROR_PREFIX + name) ?? '').join('/') + '/0'
-    : (headerText(record, EVENT_ID) ?? '');
-  const [, partition, offset, index] = /^([^/]+\/\d+)\/(\d+)\/(\d+)$/.exec(text) ?? [];
-  return partition === undefined ? undefined : [partition, Number(offset), Number(index)];
+function attemptOf(record: LogRecord): Pick<Trace, 'transaction' | 'index' | 'count'> | undefined {
+  const [, transaction, index, count] =
+    /^([^/]+\/[^/]+\/\d+)\/(\d+)\/(\d+)$/.exec(lastText(record, ATTEMPT_HEADER)) ?? [];
+  return transaction === undefined ? undefined : { transaction, index: Number(index), count: Number(count) };
 }
+
+function sourceOf(record: LogRecord): Pick<Trace, 'source' | 'sourcePartition' | 'sourceOffset'> | undefined {
+  const source = lastText(record, SOURCE_HEADER);
+  const [, sourcePartition, offset] = /^([^/]+\/\d+)\/(\d+)$/.exec(source) ?? [];
+  return sourcePartition === undefined ? undefined : { source, sourcePartition, sourceOffset: Number(offset) };
+}
+
+/** Of several headers the last: a record may have brought one from where it was itself written so. */
+const lastText = ({ headers }: LogRecord, name: string): string =>
+  headers.findLast(([found]) => found === name)?.[1].toString() ?? '';
 
 /** Traces every record; one that cannot be traced is a violation itself. */
 export function traceAll(
@@ -47,24 +51,12 @@ export function traceAll(
   const traces: Trace[] = [];
   const violations: Violation[] = [];
   for (const record of records) {
-    const at = `${record.topic}/${record.partition}/${record.offset}`;
-    const isDeadLetter = record.topic === deadLetterTopic;
-    const source = sourceOf(record, isDeadLetter);
-    const transaction = transactionOf(record);
+    const at = recordId(record);
+    const source = sourceOf(record);
+    const attempt = attemptOf(record);
     if (!source) violations.push({ invariant: 'I1', at, found: 'does not name its source record' });
-    else if (transaction === undefined) violations.push({ invariant: 'I2', at, found: `has no ${ATTEMPT} header` });
-    else {
-      const [sourcePartition, sourceOffset, index] = source;
-      traces.push({
-        record,
-        source: `${sourcePartition}/${sourceOffset}`,
-        sourcePartition,
-        sourceOffset,
-        index,
-        isDeadLetter,
-        transaction,
-      });
-    }
+    else if (!attempt) violations.push({ invariant: 'I2', at, found: `has no ${ATTEMPT_HEADER} header` });
+    else traces.push({ record, ...source, ...attempt, isDeadLetter: record.topic === deadLetterTopic });
   }
   return { traces, violations };
 }

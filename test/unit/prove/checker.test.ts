@@ -47,6 +47,8 @@ const upTo = (inputPartition: number, end: number): Evidence =>
 
 const isOf = (draft: Draft, source: string): boolean => `input/${sourceOf(draft).join('/')}` === source;
 
+const indexOf = (draft: Draft): string => (draft.topic === 'left' ? '0' : '1');
+
 /** A record of a transaction that was aborted, as the `read_uncommitted` reader finds it behind the others. */
 function aborted(attempt: string): LogRecord {
   const copy = good.visible.find(hasEventId('input/0/19/0')) as LogRecord;
@@ -89,7 +91,7 @@ describe('a planted fault turns its own invariant red:', () => {
 
   it('an output of a filtered source', () => {
     const drafts = goodDrafts();
-    const invented = withHeader(drafts[find(drafts, 'input/0/19/0')] as Draft, 'event-id', 'input/0/15/0');
+    const invented = withHeader(drafts[find(drafts, 'input/0/19/0')] as Draft, 'millrace-source', 'input/0/15');
     const own = withHeader(invented, 'millrace-attempt', 'host-0/3/3/0/1');
     const position = find(drafts, 'input/0/16/0');
     expect(verdict(evidenceOf([...drafts.slice(0, position), own, ...drafts.slice(position)]))).toEqual([
@@ -102,7 +104,7 @@ describe('a planted fault turns its own invariant red:', () => {
   });
 
   it('an output of a record that is not in the input', () => {
-    const run = changed('input/0/19/1', (draft) => withHeader(draft, 'event-id', 'input/0/20/1'));
+    const run = changed('input/0/19/1', (draft) => withHeader(draft, 'millrace-source', 'input/0/20'));
     expect(verdict(run)).toEqual(['I1 input/0/20', 'I1 input/0/19']);
   });
 
@@ -113,9 +115,10 @@ describe('a planted fault turns its own invariant red:', () => {
   it('a dead letter beside the outputs', () => {
     const drafts = goodDrafts();
     const letter = drafts.findIndex((draft) => draft.topic === 'dead-letters');
-    const source = good.sources[3] as LogRecord;
-    const second = { ...(drafts[letter] as Draft), key: source.key, value: source.value, timestamp: source.timestamp };
-    const own = withHeader(withHeader(second, '__millrace.errors.offset', '3'), 'trace', 't3');
+    const { key, value, timestamp } = good.sources[3] as LogRecord;
+    const content = { ...(drafts[letter] as Draft), key, value, timestamp };
+    const named = withHeader(withHeader(content, 'event-id', 'input/0/3/0'), 'millrace-source', 'input/0/3');
+    const own = withHeader(named, 'trace', 't3');
     expect(verdict(evidenceOf([...drafts.slice(0, letter + 1), own, ...drafts.slice(letter + 1)]))).toEqual([
       'I1 input/0/3',
     ]);
@@ -128,7 +131,7 @@ describe('a planted fault turns its own invariant red:', () => {
 
   it('a transaction whose sources are not one run', () => {
     const drafts = goodDrafts().map((draft) =>
-      isOf(draft, 'input/0/6') ? withHeader(draft, 'millrace-attempt', 'host-0/3/9/0/2') : draft,
+      isOf(draft, 'input/0/6') ? withHeader(draft, 'millrace-attempt', `host-0/3/9/${indexOf(draft)}/2`) : draft,
     );
     expect(verdict(evidenceOf(drafts))).toEqual(['I2 input/0/7']);
   });
@@ -219,6 +222,11 @@ describe('a planted fault turns its own invariant red:', () => {
     expect(check(run).map(({ invariant }) => invariant)).toEqual(['I9']);
   });
 
+  it('an event id that is not its own', () => {
+    const run = changed('input/0/3/0', (draft) => withHeader(draft, 'event-id', 'input/0/4/0'));
+    expect(verdict(run)).toEqual(['I9 left/0/2']);
+  });
+
   it.each<[string, (header: Header) => Header[]]>([
     ['header dropped', () => []],
     ['header doubled', (header) => [header, header]],
@@ -236,6 +244,70 @@ describe('a planted fault turns its own invariant red:', () => {
     const letter = drafts.findIndex((draft) => draft.topic === 'dead-letters');
     const run = evidenceOf(drafts.with(letter, { ...(drafts[letter] as Draft), value: Buffer.from('{}') }));
     expect(verdict(run)).toEqual(['I9 dead-letters/0/0']);
+  });
+});
+
+describe('a record whose result can not be foretold', () => {
+  /** The good run, of which it is not known what becomes of partition 0. */
+  const undetermined = (drafts: readonly Draft[]): Evidence => {
+    const evidence = evidenceOf(drafts);
+    return {
+      ...evidence,
+      expect: (source) => (source.partition === 0 ? { kind: 'undetermined' } : evidence.expect(source)),
+    };
+  };
+
+  it('may have any whole result, a dead letter, or none', () => {
+    const drafts = goodDrafts()
+      .filter((draft) => !isOf(draft, 'input/0/4'))
+      .map((draft) => (isOf(draft, 'input/0/3') ? { ...draft, value: Buffer.from('other') } : draft));
+    expect(verdict(undetermined(drafts))).toEqual([]);
+  });
+
+  it('turns I1 red with a part of its result', () => {
+    expect(verdict(undetermined(goodDrafts().filter((draft) => !hasEventId('input/0/3/1')(draft))))).toEqual([
+      'I1 input/0/3',
+    ]);
+  });
+
+  it('turns I1 red with the same output twice', () => {
+    const drafts = goodDrafts();
+    const position = find(drafts, 'input/0/4/0');
+    expect(verdict(undetermined([...drafts, ...drafts.slice(position, position + 1)]))).toEqual(['I1 input/0/4']);
+  });
+
+  it('turns I2 red with results of two transactions', () => {
+    const drafts = goodDrafts().map((draft) =>
+      hasEventId('input/0/3/1')(draft) ? withHeader(draft, 'millrace-attempt', 'host-0/4/1/1/2') : draft,
+    );
+    expect(verdict(undetermined(drafts))).toEqual(['I2 input/0/3']);
+  });
+});
+
+describe('dead letters that are documents', () => {
+  const documents = (change: Partial<Draft>): Evidence => {
+    const drafts = goodDrafts().map((draft) =>
+      draft.topic === 'dead-letters'
+        ? { ...draft, value: Buffer.from('{}'), headers: draft.headers.filter(([name]) => name !== 'trace'), ...change }
+        : draft,
+    );
+    return { ...evidenceOf(drafts), deadLetterFormat: 'json' };
+  };
+
+  it('are compared by key, headers and timestamp', () => {
+    expect(verdict(documents({}))).toEqual([]);
+    expect(new Set(check(documents({ timestamp: 7 })).map(({ invariant }) => invariant))).toEqual(new Set(['I9']));
+  });
+});
+
+describe('where a record comes from', () => {
+  it('is told by the last header of that name: one may have come along with the source', () => {
+    const inherited: Header[] = [
+      ['millrace-source', Buffer.from('elsewhere/0/7')],
+      ['millrace-attempt', Buffer.from('elsewhere/1/2/0/1')],
+    ];
+    const drafts = goodDrafts().map((draft) => ({ ...draft, headers: [...inherited, ...draft.headers] }));
+    expect(verdict(evidenceOf(drafts))).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Evidence, Expectation } from '../../../src/prove/checker/evidence.ts';
-import { headerText, partitionId, type Header, type LogRecord } from '../../../src/prove/log-record.ts';
+import { headerText, partitionId, recordId, type Header, type LogRecord } from '../../../src/prove/log-record.ts';
 
 /** A record that has not got its offset yet: logs are laid out after a fault was planted in them. */
 export type Draft = Omit<LogRecord, 'offset'>;
@@ -43,30 +43,29 @@ const attempt = (source: LogRecord, index: number, count: number): Header => {
 
 function written(source: LogRecord): Draft[] {
   const expected = expect(source);
-  if (expected.kind === 'filtered') return [];
+  const coordinates = recordId(source);
+  const provenance = (index: number, count: number): Header[] => [
+    ['millrace-source', bytes(coordinates)],
+    attempt(source, index, count),
+    ['event-id', bytes(`${coordinates}/${index}`)],
+  ];
   if (expected.kind === 'dead-letter') {
-    const error = (name: string, value: unknown): Header => [`__millrace.errors.${name}`, bytes(String(value))];
-    const errors = [error('topic', INPUT), error('partition', source.partition), error('offset', source.offset)];
-    const headers = [...source.headers, ...errors, attempt(source, 0, 1)];
+    const headers: Header[] = [...source.headers, ['__millrace.errors.message', bytes('no')], ...provenance(0, 1)];
     return [{ ...source, topic: DEAD_LETTERS, partition: 0, headers }];
   }
+  if (expected.kind !== 'outputs') return [];
   return expected.outputs.map(({ topic, ...content }, index) => ({
     ...content,
     topic,
     partition: source.partition,
-    headers: [
-      ...content.headers,
-      ['event-id', bytes(`${INPUT}/${source.partition}/${source.offset}/${index}`)],
-      attempt(source, index, expected.outputs.length),
-    ],
+    headers: [...content.headers, ...provenance(index, expected.outputs.length)],
   }));
 }
 
 /** The partition and offset of the source that a draft was written for. */
 export function sourceOf(draft: Draft): readonly [partition: number, offset: number] {
-  const text = (name: string): string => headerText(draft, name) ?? '';
-  const [, partition, offset] = text('event-id').split('/');
-  return [Number(partition ?? text('__millrace.errors.partition')), Number(offset ?? text('__millrace.errors.offset'))];
+  const [, partition, offset] = (headerText(draft, 'millrace-source') ?? '').split('/');
+  return [Number(partition), Number(offset)];
 }
 
 /** What a faultless processor writes. */
