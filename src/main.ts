@@ -5,6 +5,7 @@ import { ConfigError } from './config/problem.ts';
 import { configSchema } from './config/schema.ts';
 import { createLogger } from './observability/logger.ts';
 import { EffectFailure } from './effects/adapter.ts';
+import { askHealth, containersFile } from './health.ts';
 import { HttpListenError } from './observability/http.ts';
 import { loadEffect, loadPipeline, TargetError } from './load-flow.ts';
 import { migrateEffects } from './migrate-effects.ts';
@@ -73,6 +74,20 @@ program
     const config = loadConfig(file);
     const logger = createLogger({ ...config, log: { level: 'error', format: 'auto' } });
     for (const line of await migrateEffects(config, logger)) process.stdout.write(`${line}\n`);
+  });
+
+program
+  .command('health')
+  .description('ask the process that runs a configuration on this machine whether it answers: 0, or 1 and why not')
+  .argument('[file]', 'the configuration; in a container, by default the one that its first process runs')
+  .option('-r, --ready', 'ask whether its pipelines and effects get on, too')
+  .action(async (given: string | undefined, { ready = false }: { ready?: boolean }) => {
+    const file = given ?? containersFile();
+    if (file === undefined) return program.error('error: name the configuration', { exitCode: UNUSABLE });
+    const health = await askHealth(loadConfig(file).http, ready ? '/ready' : '/live');
+    if (health.kind === 'well') return;
+    process.stderr.write(`${health.reason}\n`);
+    process.exitCode = 1;
   });
 
 program
