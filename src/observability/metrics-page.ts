@@ -1,3 +1,4 @@
+import { ALERTS, type Alert } from './alerts.ts';
 import {
   ABORT_REASONS,
   EFFECT_OUTCOMES,
@@ -6,34 +7,6 @@ import {
   RECYCLE_REASONS,
   type MetricSpec,
 } from './metric-specs.ts';
-
-const ALERTS: readonly { when: string; expression: string; then: string }[] = [
-  {
-    when: 'a pipeline does not get on, for 5 minutes',
-    expression: `min by (pipeline) (${METRICS.ready.name}) == 0`,
-    then: '`/ready` says why',
-  },
-  {
-    when: 'a partition is held',
-    expression: `sum by (pipeline) (${METRICS.held.name}) > 0`,
-    then: '`/status` names the partition and the error; configure a dead-letter topic, or mend the record, the transform or the target',
-  },
-  {
-    when: 'records wait and nothing is committed',
-    expression: `sum by (pipeline) (${METRICS.lag.name}) > 0 and sum by (pipeline) (rate(${METRICS.transactions.name}{outcome="committed"}[5m])) == 0`,
-    then: 'look for aborts and client errors in the log',
-  },
-  {
-    when: 'records are given up',
-    expression: `sum by (pipeline, error) (increase(${METRICS.deadLettered.name}[15m])) > 0`,
-    then: 'look at the dead-letter topic',
-  },
-  {
-    when: 'the producer is replaced again and again',
-    expression: `sum by (pipeline, reason) (increase(${METRICS.recycled.name}[15m])) > 5`,
-    then: 'look at the brokers and the network between',
-  },
-];
 
 /** `docs/metrics.md`, from the same table that the metrics are made from. */
 export function metricsPage(): string {
@@ -84,14 +57,20 @@ ${valueRows(RECYCLE_REASONS)}
 
 ## Worth an alert
 
-| when | expression | then |
-| --- | --- | --- |
-${ALERTS.map(({ when, expression, then }) => `| ${when} | \`${expression}\` | ${then} |`).join('\n')}
+These are the rules in [config/prometheus/millrace.rules.yml](../config/prometheus/millrace.rules.yml).
+
+| alert | when | expression | for | severity | then |
+| --- | --- | --- | --- | --- | --- |
+${ALERTS.map(alertRow).join('\n')}
 `;
 }
 
 function metricRow({ name, type, labels, help }: MetricSpec): string {
   return `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`;
+}
+
+function alertRow({ name, when, expression, lasting, severity, then }: Alert): string {
+  return `| \`${name}\` | ${when} | \`${expression}\` | ${lasting} | ${severity} | ${then} |`;
 }
 
 function valueRows(meanings: Readonly<Record<string, string>>): string {
