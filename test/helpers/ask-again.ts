@@ -13,6 +13,7 @@ const NOT_NOW: ReadonlySet<unknown> = new Set([
   ERRORS.ERR__ALL_BROKERS_DOWN,
   ERRORS.ERR__TIMED_OUT,
   ERRORS.ERR__WAIT_COORD,
+  ERRORS.ERR__NOENT, // no partition has a leader yet, as far as the client knows
   ERRORS.ERR__UNKNOWN_TOPIC,
   ERRORS.ERR__UNKNOWN_PARTITION,
   ERRORS.ERR_UNKNOWN_TOPIC_OR_PART,

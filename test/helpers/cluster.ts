@@ -7,6 +7,7 @@ import { partitionId, type Partition } from '../../src/prove/log-record.ts';
 import { KafkaError } from './kafka-error.ts';
 import { alterTopic } from './alter-topic.ts';
 import { listTransactions, type ListedTransaction } from './list-transactions.ts';
+import { waitFor } from './wait.ts';
 
 const TIMEOUT = { timeout: 10_000 };
 /** Offsets in an open transaction hold the answer back until it ends, in the worst case by its timeout. */
@@ -48,6 +49,17 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
     return connected;
   };
 
+  async function offsetsOf(group: string, partitions: readonly Partition[]): Promise<ReadonlyMap<string, number>> {
+    const reader = await offsetReader(group);
+    const asked = partitions.map(({ topic, partition }) => ({ topic, partition }));
+    const found = await askAgain(`the offsets of ${group}`, () =>
+      call<kafka.TopicPartitionOffsetAndMetadata[]>((done) => reader.committed(asked, STABLE_OFFSETS_MS, done)),
+    );
+    return new Map(
+      found.filter(({ offset }) => offset >= 0).map((committed) => [partitionId(committed), committed.offset]),
+    );
+  }
+
   async function offsets(partitions: readonly Partition[], isolationLevel: kafka.IsolationLevel) {
     const wanted = partitions.map(({ topic, partition }) => ({ topic, partition, offset: kafka.OffsetSpec.LATEST }));
     const found = await askAgain('the ends of partitions', async () => {
@@ -60,22 +72,15 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
     return new Map(found.map((end) => [partitionId(end), end.offset]));
   }
 
-  async function ends(partitions: readonly Partition[]): Promise<PartitionEnds[]> {
-    const lastStable = await offsets(partitions, kafka.IsolationLevel.READ_COMMITTED);
-    const high = await offsets(partitions, kafka.IsolationLevel.READ_UNCOMMITTED);
-    return partitions.map(({ topic, partition }) => ({
-      topic,
-      partition,
-      lastStable: lastStable.get(partitionId({ topic, partition })) ?? -1,
-      highWatermark: high.get(partitionId({ topic, partition })) ?? -1,
-    }));
-  }
-
   return {
     async createTopic(topic, partitions, config = {}) {
       const shape = { topic, num_partitions: partitions, replication_factor: 1, config: { ...config } };
       await call<undefined>((done) => admin.createTopic(shape, 10_000, (error) => done(error, undefined)));
-      await ends(Array.from({ length: partitions }, (_, partition) => ({ topic, partition })));
+      await waitFor(`topic ${topic} to have its leaders`, async () => {
+        const { topics } = await call<kafka.Metadata>((done) => void client.getMetadata({ topic, ...TIMEOUT }, done));
+        const found = topics.find(({ name }) => name === topic)?.partitions ?? [];
+        return found.length === partitions && found.every(({ leader }) => leader >= 0);
+      });
     },
 
     async alterTopic(topic, name, value) {
@@ -89,27 +94,24 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
         await call<undefined>((done) => admin.deleteTopic(topic, 10_000, (error) => done(error, undefined)));
     },
 
-    ends,
-
-    async committed(group, partitions) {
-      const reader = await offsetReader(group);
-      const asked = partitions.map(({ topic, partition }) => ({ topic, partition }));
-      const found = await askAgain(`the offsets of ${group}`, () =>
-        call<kafka.TopicPartitionOffsetAndMetadata[]>((done) => reader.committed(asked, STABLE_OFFSETS_MS, done)),
-      );
-      return new Map(
-        found.filter(({ offset }) => offset >= 0).map((committed) => [partitionId(committed), committed.offset]),
-      );
+    async ends(partitions) {
+      const lastStable = await offsets(partitions, kafka.IsolationLevel.READ_COMMITTED);
+      const high = await offsets(partitions, kafka.IsolationLevel.READ_UNCOMMITTED);
+      return partitions.map(({ topic, partition }) => ({
+        topic,
+        partition,
+        lastStable: lastStable.get(partitionId({ topic, partition })) ?? -1,
+        highWatermark: high.get(partitionId({ topic, partition })) ?? -1,
+      }));
     },
 
+    committed: offsetsOf,
+
     async members(group) {
-      const description = await askAgain(`the members of ${group}`, async () => {
-        const { groups } = await call<kafka.GroupDescriptions>((done) => admin.describeGroups([group], TIMEOUT, done));
-        const [found] = groups;
-        if (found?.error) throw new KafkaError(`group ${group}`, found.error.code);
-        return found;
-      });
-      return (description?.members ?? []).map(({ memberId, assignment }) => ({
+      // An error about a group, as while its coordinator is on its way, brings the process down in the admin client.
+      await offsetsOf(group, [{ topic: group, partition: 0 }]);
+      const { groups } = await call<kafka.GroupDescriptions>((done) => admin.describeGroups([group], TIMEOUT, done));
+      return (groups[0]?.members ?? []).map(({ memberId, assignment }) => ({
         memberId,
         partitions: assignment.topicPartitions.map(partitionId),
       }));
