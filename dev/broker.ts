@@ -5,7 +5,7 @@
  * the `apache/kafka` image through Docker.
  */
 import { createBrokerContainer } from './broker/container.ts';
-import type { Broker, BrokerShape, OwnBroker, ProxiedListener } from './broker/contract.ts';
+import type { Broker, BrokerShape, Listener, OwnBroker } from './broker/contract.ts';
 import { createJavaBroker } from './broker/java.ts';
 import { freePorts } from './broker/ports.ts';
 import { waitUntilReady } from './broker/ready.ts';
@@ -18,7 +18,9 @@ export interface BrokerOptions {
   properties?: Readonly<Record<string, string>>;
   /** Instead of a small heap and a quick start. */
   jvmOptions?: readonly string[];
-  proxied?: ProxiedListener;
+  systemProperties?: Readonly<Record<string, string>>;
+  /** Besides the one that `bootstrapServers` names. */
+  listeners?: readonly Listener[];
 }
 
 /** One node, one partition for each internal topic, short waits: what makes tests quick. */
@@ -56,10 +58,14 @@ export async function useBroker(options: BrokerOptions = {}): Promise<Broker> {
  * this process, however that ends.
  */
 export async function startBroker(options: BrokerOptions = {}): Promise<OwnBroker> {
-  const { properties = {}, jvmOptions = quickJvm, ...rest } = options;
+  const { listeners = [], systemProperties = {} } = options;
+  const jvmOptions = [
+    ...(options.jvmOptions ?? quickJvm),
+    ...Object.entries(systemProperties).map(([name, value]) => `-D${name}=${value}`),
+  ];
   const [port, controllerPort] = await freePorts();
-  const all = { ...defaultProperties, ...properties };
-  const broker = create({ port, controllerPort, properties: all, jvmOptions, ...rest });
+  const properties = { ...defaultProperties, ...options.properties };
+  const broker = create({ port, controllerPort, listeners, properties, jvmOptions });
   try {
     await broker.start();
   } catch (error) {

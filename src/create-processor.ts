@@ -3,15 +3,15 @@ import { createDeadLetters } from './dead-letters/dead-letter.ts';
 import { effectLanes } from './effects/lane.ts';
 import { EffectTarget } from './effects/target.ts';
 import { KafkaInput } from './kafka/consumer.ts';
+import type { Needs } from './kafka/denials.ts';
 import { TransactionalProducer } from './kafka/producer.ts';
-import { missingTopics } from './kafka/topics.ts';
+import type { TopicNeed } from './kafka/topics.ts';
 import { loadEffect, loadPipeline } from './load-flow.ts';
 import { combineObservers } from './observability/combine-observers.ts';
 import { logFacts } from './observability/log-facts.ts';
 import type { Logger } from './observability/logger.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { redactSecrets } from './observability/redact.ts';
-import { PipelineFailed } from './pipeline/errors.ts';
 import type { Observer } from './pipeline/observer.ts';
 import { Processor } from './pipeline/processor.ts';
 import { TransformLane } from './pipeline/transform-lane.ts';
@@ -54,12 +54,20 @@ function observed(flow: PipelineConfig | EffectConfig, { metrics, logger: parent
 
 /** What a processor has whatever its lanes do. */
 function kafkaSide(flow: FlowConfig, outputs: readonly string[], observer: Observer, { config }: Surroundings) {
-  const { application, instance, bootstrapServers, secrets } = config;
-  const common = { bootstrapServers, clientId: `${application}.${flow.name}.${instance}` };
-  const topics = [...flow.input.topics, ...outputs, ...(flow.deadLetter ? [flow.deadLetter.topic] : [])];
+  const { application, instance, cluster, secrets } = config;
+  const common = { cluster, clientId: `${application}.${flow.name}.${instance}` };
+  const written = [...outputs, ...(flow.deadLetter ? [flow.deadLetter.topic] : [])];
+  const needs: Needs = {
+    topics: [
+      ...flow.input.topics.map((topic): TopicNeed => ({ topic, operation: 'Read' })),
+      ...written.map((topic): TopicNeed => ({ topic, operation: 'Write' })),
+    ],
+    groupId: flow.groupId,
+    transactionalId: flow.transactionalId,
+  };
   const consumer = new KafkaInput({
     ...common,
-    groupId: flow.groupId,
+    needs,
     topics: flow.input.topics,
     ...flow.group,
     properties: flow.consumerProperties,
@@ -67,29 +75,23 @@ function kafkaSide(flow: FlowConfig, outputs: readonly string[], observer: Obser
       observer.clientError('consumer', error);
     },
   });
-  let checked = false;
-  const createProducer = (batchBytes: number) =>
-    new TransactionalProducer({
+  // At the start only: a topic that goes missing later holds what is written to it, not everything.
+  let checksTopics = true;
+  const createProducer = (batchBytes: number) => {
+    const producer = new TransactionalProducer({
       ...common,
-      transactionalId: flow.transactionalId,
+      needs,
       transactionTimeoutMs: flow.transaction.timeoutMs,
       batchBytes,
       properties: flow.producerProperties,
       report: (error) => {
         observer.clientError('producer', error);
       },
-      checkTopics: (metadata) => {
-        // At the start only: a topic that goes missing later holds what is written to it, not everything.
-        if (checked) return;
-        checked = true;
-        const missing = missingTopics(metadata, topics);
-        if (missing.length === 0) return;
-        throw new PipelineFailed(
-          `${flow.kind} ${flow.name}: ${missing.length === 1 ? 'topic' : 'topics'} ${missing.join(', ')} ` +
-            `not found at ${bootstrapServers}: create ${missing.length === 1 ? 'it' : 'them'}, or mend the name in the configuration`,
-        );
-      },
+      checksTopics,
     });
+    checksTopics = false;
+    return producer;
+  };
   const deadLetter = flow.deadLetter
     ? createDeadLetters({ ...flow.deadLetter, pipeline: flow.name, redact: redactSecrets(secrets) })
     : () => null;

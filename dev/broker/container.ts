@@ -49,8 +49,8 @@ async function docker(...args: string[]): Promise<string> {
   return stdout + stderr;
 }
 
-function published({ port, proxied }: BrokerShape): string[] {
-  const ports = proxied ? [port, proxied.port] : [port];
+function published({ port, listeners }: BrokerShape): string[] {
+  const ports = [port, ...listeners.map((listener) => listener.port)];
   return ports.flatMap((each) => ['--publish', `127.0.0.1:${each}:${each}`]);
 }
 

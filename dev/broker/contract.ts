@@ -20,17 +20,22 @@ export interface OwnBroker extends Broker {
   thaw(): Promise<void>;
 }
 
-/** A second listener, for clients that come through a proxy: where it listens, and the port that it tells them, the proxy's. */
-export interface ProxiedListener {
+/** One more address that a broker listens on. */
+export interface Listener {
+  /** In capitals, as broker properties have it. */
+  readonly name: string;
+  readonly protocol: 'PLAINTEXT' | 'SSL' | 'SASL_SSL';
   readonly port: number;
-  readonly proxyPort: number;
+  /** What it tells its clients, where they come through a proxy. */
+  readonly advertisedPort?: number;
 }
 
 /** What a broker is started with. */
 export interface BrokerShape {
   readonly port: number;
   readonly controllerPort: number;
-  readonly proxied?: ProxiedListener;
+  /** Besides the one without encryption and credentials at `port`. */
+  readonly listeners: readonly Listener[];
   readonly properties: Readonly<Record<string, string>>;
   readonly jvmOptions: readonly string[];
 }

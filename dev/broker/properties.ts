@@ -1,4 +1,4 @@
-import type { BrokerShape } from './contract.ts';
+import type { BrokerShape, Listener } from './contract.ts';
 
 interface Place {
   /** The address to listen on; empty for all. */
@@ -8,21 +8,17 @@ interface Place {
 
 /** The properties of a node that is broker and controller in one, for clients on this machine. */
 export function serverProperties(shape: BrokerShape, { host, dataFolder }: Place) {
-  const { port, controllerPort, proxied, properties } = shape;
-  const listeners = [`PLAINTEXT://${host}:${port}`, `CONTROLLER://${host}:${controllerPort}`];
-  const advertised = [`PLAINTEXT://127.0.0.1:${port}`];
-  if (proxied) {
-    listeners.push(`PROXIED://${host}:${proxied.port}`);
-    advertised.push(`PROXIED://127.0.0.1:${proxied.proxyPort}`);
-  }
+  const { port, controllerPort, properties } = shape;
+  const open: readonly Listener[] = [{ name: 'PLAINTEXT', protocol: 'PLAINTEXT', port }, ...shape.listeners];
+  const all = [...open, { name: 'CONTROLLER', protocol: 'PLAINTEXT', port: controllerPort }];
   return Object.entries({
     'node.id': '1',
     'process.roles': 'broker,controller',
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
     'controller.listener.names': 'CONTROLLER',
-    listeners: listeners.join(','),
-    'advertised.listeners': advertised.join(','),
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT',
+    listeners: all.map((each) => `${each.name}://${host}:${each.port}`).join(','),
+    'advertised.listeners': open.map((each) => `${each.name}://127.0.0.1:${each.advertisedPort ?? each.port}`).join(','),
+    'listener.security.protocol.map': all.map(({ name, protocol }) => `${name}:${protocol}`).join(','),
     'log.dirs': dataFolder,
     ...properties,
   });

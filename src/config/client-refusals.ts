@@ -13,6 +13,25 @@ export const REFUSED_PROPERTIES: readonly RefusedProperties[] = [
     names: ['bootstrap.servers', 'metadata.broker.list'],
     reason: 'is set by kafka.bootstrapServers',
   },
+  { names: ['security.protocol'], reason: 'follows from kafka.tls and kafka.sasl' },
+  { names: ['ssl.ca.location', 'ssl.ca.pem'], reason: 'is set by kafka.tls.ca' },
+  { names: ['ssl.certificate.location', 'ssl.certificate.pem'], reason: 'is set by kafka.tls.certificate' },
+  { names: ['ssl.key.location', 'ssl.key.pem'], reason: 'is set by kafka.tls.key' },
+  { names: ['ssl.key.password'], reason: 'is set by kafka.tls.keyPassword' },
+  { names: ['sasl.mechanism', 'sasl.mechanisms'], reason: 'is set by kafka.sasl.mechanism' },
+  { names: ['sasl.username'], reason: 'is set by kafka.sasl.username' },
+  { names: ['sasl.password'], reason: 'is set by kafka.sasl.password' },
+  {
+    names: ['sasl.oauthbearer.client.id', 'sasl.oauthbearer.client.credentials.client.id'],
+    reason: 'is set by kafka.sasl.oauth.clientId',
+  },
+  {
+    names: ['sasl.oauthbearer.client.secret', 'sasl.oauthbearer.client.credentials.client.secret'],
+    reason: 'is set by kafka.sasl.oauth.clientSecret',
+  },
+  { names: ['sasl.oauthbearer.token.endpoint.url'], reason: 'is set by kafka.sasl.oauth.tokenEndpoint' },
+  { names: ['sasl.oauthbearer.scope'], reason: 'is set by kafka.sasl.oauth.scope' },
+  { names: ['https.ca.location', 'https.ca.pem'], reason: 'is set by kafka.sasl.oauth.ca' },
   { names: ['client.id'], reason: 'is made from application, pipeline and instance' },
   { names: ['group.id'], reason: 'is set by pipelines.<name>.group' },
   { names: ['group.protocol'], reason: 'is set by pipelines.<name>.consumer.protocol' },
@@ -99,7 +118,7 @@ export const REFUSED_PROPERTIES: readonly RefusedProperties[] = [
   },
   {
     names: ['ssl.ca.certificate.stores'],
-    reason: 'is for Windows, on which Millrace does not run: use ssl.ca.location or ssl.ca.pem',
+    reason: 'is for Windows, on which Millrace does not run: use kafka.tls.ca',
   },
   {
     names: ['plugin.library.paths'],
@@ -111,11 +130,11 @@ export const REFUSED_PROPERTIES: readonly RefusedProperties[] = [
   },
   {
     names: ['ssl.truststore.location', 'ssl.truststore.password', 'ssl.truststore.type', 'ssl.truststore.certificates'],
-    reason: 'is of the Java clients: use ssl.ca.location or ssl.ca.pem',
+    reason: 'is of the Java clients: use kafka.tls.ca',
   },
   {
     names: ['sasl.jaas.config'],
-    reason: 'is of the Java clients: use sasl.username and sasl.password',
+    reason: 'is of the Java clients: use kafka.sasl',
   },
 ];
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { propertiesFor } from './client-spec.ts';
+import { compileCluster } from './compile-cluster.ts';
 import { compileTarget } from './compile-target.ts';
 import type {
   CompiledConfig,
@@ -35,7 +36,7 @@ export function compile(config: Configuration, { file, folder, hostname, secrets
     file,
     application,
     instance,
-    bootstrapServers: [kafka.bootstrapServers].flat().join(','),
+    cluster: compileCluster(kafka, folder),
     pipelines,
     effects,
     http,

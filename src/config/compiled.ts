@@ -159,12 +159,56 @@ export interface EffectConfig extends FlowConfig {
   readonly patienceMs: number;
 }
 
+/** Paths are absolute. */
+export interface TlsConfig {
+  /** Null trusts what the system trusts. */
+  readonly caPath: string | null;
+  /** Null where none is shown; the key is there with it. */
+  readonly certificatePath: string | null;
+  readonly keyPath: string | null;
+  /** A secret. */
+  readonly keyPassword: string | null;
+}
+
+export interface OauthConfig {
+  readonly tokenEndpoint: string;
+  /** Null, as the secret, where client properties ask for a grant that takes none. */
+  readonly clientId: string | null;
+  /** A secret. */
+  readonly clientSecret: string | null;
+  readonly scope: string | null;
+  readonly caPath: string | null;
+}
+
+export type SaslConfig =
+  | {
+      readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+      readonly username: string;
+      /** A secret. */
+      readonly password: string;
+    }
+  /** Null where client properties say how tokens are had. */
+  | { readonly mechanism: 'OAUTHBEARER'; readonly oauth: OauthConfig | null }
+  /** Client properties say the rest. */
+  | { readonly mechanism: 'GSSAPI' };
+
+/** How the cluster is reached, whoever asks. */
+export interface ClusterConfig {
+  /** `host:port`, several with commas between them. */
+  readonly bootstrapServers: string;
+  /** Null for connections that are not encrypted. */
+  readonly tls: TlsConfig | null;
+  readonly sasl: SaslConfig | null;
+  /** Those of `kafka.properties` that are for a client that reads nothing. */
+  readonly properties: ClientProperties;
+}
+
 export interface CompiledConfig {
   /** The file it was read from, absolute. */
   readonly file: string;
   readonly application: string;
   readonly instance: string;
-  readonly bootstrapServers: string;
+  readonly cluster: ClusterConfig;
   readonly pipelines: readonly PipelineConfig[];
   readonly effects: readonly EffectConfig[];
   readonly http: { readonly host: string; readonly port: number };

@@ -3,11 +3,17 @@ export const EXAMPLE = `application: flights
 instance: \${HOSTNAME:-local}
 kafka:
   bootstrapServers: \${KAFKA_BOOTSTRAP_SERVERS:-localhost:9092}
+  tls: { ca: ./ca.pem, certificate: ./client.pem, key: ./client.key, keyPassword: '\${KEY_PASSWORD:-change-me}' }
+  sasl:
+    mechanism: OAUTHBEARER # the others take username and password instead of oauth
+    oauth:
+      tokenEndpoint: https://identity.example/token
+      clientId: flights
+      clientSecret: \${CLIENT_SECRET:-change-me}
+      scope: kafka
+      ca: ./identity-ca.pem
   properties:
-    security.protocol: sasl_ssl
-    sasl.mechanisms: SCRAM-SHA-512
-    sasl.username: \${KAFKA_USER:-flights}
-    sasl.password: \${KAFKA_PASSWORD:-change-me}
+    client.rack: \${ZONE:-eu-central-1a}
 pipelines:
   route-flights:
     group: flights.route-flights

@@ -1,5 +1,6 @@
 import { groupOf } from './compile.ts';
 import { checkTarget } from './effect-rules.ts';
+import { checkSecurity } from './security-rules.ts';
 import type { ConfigSource } from './source.ts';
 import type { Configuration, Effect, Pipeline } from './spec.ts';
 import type { Path } from './syntax.ts';
@@ -11,6 +12,7 @@ import type { Salvaged } from './validate.ts';
  * because they were wrong; a rule then says nothing.
  */
 export function checkRules(config: Salvaged<Configuration>, source: ConfigSource): void {
+  checkSecurity(config?.kafka, source);
   for (const [name, pipeline] of entries(config?.pipelines)) {
     if (!pipeline) continue;
     const at = ['pipelines', name];

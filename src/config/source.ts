@@ -159,11 +159,18 @@ export class ConfigSource {
 /** Client properties that name the place of a secret, such as `ssl.key.location`, and are needed in error messages. */
 const SECRET_PLACE = /\.(location|file|url|keytab)$/;
 
-/** Fields of effects that hold a secret, or may: with the block they are in. */
-const SECRET_FIELDS = ['postgres.url', 'http.bearerToken'];
+/** Fields that hold a secret, or may; `*` stands for any name. */
+const SECRET_FIELDS = new Set([
+  'kafka.tls.keyPassword',
+  'kafka.sasl.password',
+  'kafka.sasl.oauth.clientSecret',
+  'effects.*.postgres.url',
+  'effects.*.http.bearerToken',
+]);
 
 function isSecretField(path: Path): boolean {
-  if (path[0] === 'effects' && SECRET_FIELDS.includes(path.slice(2).map(String).join('.'))) return true;
+  const [block, , ...rest] = path.map(String);
+  if (SECRET_FIELDS.has(block === 'effects' ? `effects.*.${rest.join('.')}` : path.map(String).join('.'))) return true;
   const property = String(path.at(-1));
   return path.at(-2) === 'properties' && isSecretName(property) && !SECRET_PLACE.test(property);
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { clientProperties } from './client-spec.ts';
 import { effect } from './effect-spec.ts';
 import { choice, duration, flag, integer, name, path, text, topic } from './fields.ts';
+import { sasl, tls } from './security-spec.ts';
 import { consumer, deadLetter, group, input, onError, producer, retry, serde, transaction } from './flow-spec.ts';
 
 /**
@@ -65,6 +66,10 @@ export const configuration = z.strictObject({
   kafka: z
     .strictObject({
       bootstrapServers: servers.describe('The brokers to ask first.'),
+      tls: tls
+        .optional()
+        .describe('Encryption, and certificates on one side or both. `tls: {}` trusts what the system trusts.'),
+      sasl: sasl.optional().describe('Credentials. Without `tls` they cross the network as they are, or nearly so.'),
       properties: clientProperties('both')
         .prefault({})
         .describe('librdkafka properties of all consumers and producers.'),

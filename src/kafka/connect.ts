@@ -1,11 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Client, type Metadata, promised } from './native.ts';
+import type { ClusterConfig } from '../config/compiled.ts';
 import { ClientError } from '../pipeline/ports.ts';
 import { classify, STATE } from './errors.ts';
+import { type Client, type Metadata, promised } from './native.ts';
+import { watchConnections } from './refusals.ts';
 
 /** How long one try to reach a broker may take; short, so that a stop is answered soon. */
 const TRY_MS = 3_000;
 const PAUSE_MS = 500;
+/** A broker that goes down or comes up may break off an authentication; not so often in a row. */
+const MAX_REFUSALS = 3;
+/** How often the client is asked for its events while it connects. */
+const EVENTS_MS = 100;
 
 /**
  * Connects a client, however long the brokers take to come up: a processor that starts before its broker waits.
@@ -14,11 +20,11 @@ const PAUSE_MS = 500;
  */
 export async function connect<C extends Client>(
   create: () => C,
-  bootstrapServers: string,
+  { bootstrapServers }: ClusterConfig,
   signal: AbortSignal,
   report: (error: Error) => void,
 ): Promise<{ client: C; metadata: Metadata }> {
-  for (;;) {
+  for (let refusals = 0; ;) {
     signal.throwIfAborted();
     let client: C;
     try {
@@ -26,12 +32,13 @@ export async function connect<C extends Client>(
     } catch (error) {
       throw classify(error, 'the Kafka client refuses its configuration');
     }
-    let reason = '';
-    client.on('event.log', (event) => {
-      const { fac, message = '' } = event as { fac?: string; message?: string };
-      // Without the names of the client's thread and broker handle in front.
-      if (fac === 'FAIL') reason = message.replace(/^(\[[^\]]*\]: )?(\S+\/\w+: )?/, '');
+    let refusal: ClientError | null = null as ClientError | null;
+    const watch = watchConnections(client, (refused) => {
+      refusal = refused;
     });
+    const events = setInterval(() => {
+      if (client.isConnected()) client.poll?.();
+    }, EVENTS_MS);
     try {
       // All topics: asking for a single one may create it, where the broker does that.
       const metadata = await promised<Metadata>((done) => {
@@ -43,11 +50,15 @@ export async function connect<C extends Client>(
       if (failure.kind === 'denied') throw failure;
       // The client could not even be made: a mechanism or a file that it does not know.
       if (failure.code === STATE) {
-        throw new ClientError(`${failure.message}: see the properties in the configuration`, 'denied', STATE);
+        throw new ClientError(`${failure.message}: see kafka in the configuration`, 'denied', STATE);
       }
-      const why = reason === '' ? failure.message : reason;
+      refusals = refusal ? refusals + 1 : 0;
+      if (refusal && refusals === MAX_REFUSALS) throw refusal;
+      const why = watch.reason === '' ? failure.message : watch.reason;
       const where = `no broker answers at ${bootstrapServers} (kafka.bootstrapServers)`;
-      report(new ClientError(`${where}, trying on: ${why}`, 'retriable', failure.code));
+      report(refusal ?? new ClientError(`${where}, trying on: ${why}`, 'retriable', failure.code));
+    } finally {
+      clearInterval(events);
     }
     await delay(PAUSE_MS, undefined, { signal });
   }

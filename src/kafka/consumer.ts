@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ClusterConfig } from '../config/compiled.ts';
 import type {
   Consumer,
   FetchState,
@@ -9,15 +10,18 @@ import type {
   TopicPartitionOffset,
 } from '../pipeline/ports.ts';
 import { ClientError } from '../pipeline/ports.ts';
+import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
-import { classify, complaint, FATAL, OFFSET_OUT_OF_RANGE, TOPIC_DENIED } from './errors.ts';
+import { explained, type Needs } from './denials.ts';
+import { classify, complaint, FATAL, OFFSET_OUT_OF_RANGE } from './errors.ts';
 import { type ConsumerClient, KafkaConsumer, type NativeConf, promised } from './native.ts';
+import { watchConnections } from './refusals.ts';
 import { fetchStates, type Statistics } from './statistics.ts';
 
 export interface ConsumerOptions {
-  bootstrapServers: string;
+  cluster: ClusterConfig;
   clientId: string;
-  groupId: string;
+  needs: Needs;
   topics: readonly string[];
   protocol: 'classic' | 'consumer';
   assignor: string;
@@ -32,6 +36,9 @@ const CALL_MS = 10_000;
 /** A seek that comes too early after an assignment is refused; it succeeds a little later. */
 const SEEK_TRIES = 100;
 const SEEK_PAUSE_MS = 50;
+
+/** The client tells of a refusal that repeats every 30 s. */
+const REFUSED_MS = 20_000;
 
 function configuration(options: ConsumerOptions): NativeConf {
   const classic =
@@ -53,9 +60,9 @@ function configuration(options: ConsumerOptions): NativeConf {
     ...classic,
     ...options.properties,
     // The guarantee rests on what follows: nothing may come after it.
-    'bootstrap.servers': options.bootstrapServers,
+    ...clusterProperties(options.cluster),
     'client.id': options.clientId,
-    'group.id': options.groupId,
+    'group.id': options.needs.groupId,
     'group.protocol': options.protocol,
     'max.poll.interval.ms': options.maxPollIntervalMs,
     'isolation.level': 'read_committed', // also turns on stable offset fetching
@@ -79,6 +86,8 @@ export class KafkaInput implements Consumer {
   #signalled = false;
   #awaken: (() => void) | null = null;
   #failure: ClientError | null = null;
+  /** `performance.now()` of the first refusal since any broker was connected. */
+  #refusedSince: number | null = null;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -98,17 +107,30 @@ export class KafkaInput implements Consumer {
     const create = () => {
       // The client removes what it takes out of the object.
       const client = new KafkaConsumer({ ...conf }, {});
-      client.on('event.error', (error) => {
-        this.#options.report(complaint(error));
-      });
       client.on('event.stats', (event) => {
         this.#statistics = fetchStates(event);
+        if (this.#statistics.connected) this.#refusedSince = null;
       });
       return client;
     };
-    const { client } = await connect(create, this.#options.bootstrapServers, signal, this.#options.report);
+    const { client } = await connect(create, this.#options.cluster, signal, this.#options.report);
+    client.on('event.error', (error) => {
+      this.#options.report(complaint(error));
+    });
+    watchConnections(client, (refusal) => {
+      this.#refused(refusal);
+    });
     this.#client = client;
     client.subscribe([...this.#options.topics]);
+  }
+
+  /** A broker that goes down may refuse once; when all of them do so for a while, nothing will change by itself. */
+  #refused(refusal: ClientError): void {
+    const now = performance.now();
+    this.#refusedSince ??= now;
+    if (now - this.#refusedSince < REFUSED_MS) return;
+    this.#failure = refusal;
+    this.wake();
   }
 
   get client(): ConsumerClient {
@@ -168,9 +190,7 @@ export class KafkaInput implements Consumer {
           "records were deleted before they were read; to accept the loss, reset the group's offsets and start again",
         );
       }
-      if (failure.kind === 'denied' || failure.code === TOPIC_DENIED) {
-        throw failure;
-      }
+      if (failure.kind === 'denied') throw await explained(failure, this.client, this.#options.needs);
       // The rest (a broker is gone, max.poll.interval.ms was exceeded, …) the client recovers from by itself, or it
       // is followed by a rebalance; a fatal one (a static member that was fenced) is not survived.
       if (failure.kind === 'fatal' && failure.code === FATAL) throw failure;

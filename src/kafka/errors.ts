@@ -30,13 +30,13 @@ const KIND_BY_CODE: Readonly<Record<number, FailureKind>> = {
   10: 'rejected', // MSG_SIZE_TOO_LARGE
   17: 'rejected', // TOPIC_EXCEPTION
   18: 'rejected', // RECORD_LIST_TOO_LARGE
-  29: 'rejected', // TOPIC_AUTHORIZATION_FAILED
   32: 'rejected', // INVALID_TIMESTAMP
   44: 'rejected', // POLICY_VIOLATION
   87: 'rejected', // INVALID_RECORD: a record without key for a compacted topic, for one
   [-188]: 'rejected', // ERR__UNKNOWN_TOPIC
   [-190]: 'rejected', // ERR__UNKNOWN_PARTITION: a partition that the topic does not have
   // Somebody has to change something first.
+  29: 'denied', // TOPIC_AUTHORIZATION_FAILED
   30: 'denied', // GROUP_AUTHORIZATION_FAILED
   31: 'denied', // CLUSTER_AUTHORIZATION_FAILED
   35: 'denied', // UNSUPPORTED_VERSION
@@ -75,8 +75,9 @@ export const STATE = -172;
 /** A partition that the topic does not have. */
 export const UNKNOWN_PARTITION = -190;
 export const FATAL = -150;
-/** TOPIC_AUTHORIZATION_FAILED: of an input topic nothing will ever be read then. */
 export const TOPIC_DENIED = 29;
+export const GROUP_DENIED = 30;
+export const TRANSACTIONAL_ID_DENIED = 53;
 /** The position is outside of what the broker still has; we never let the client choose another one. */
 export const OFFSET_OUT_OF_RANGE = -140;
 

@@ -36,6 +36,8 @@ export interface Client {
   connect(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
   getMetadata(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
   isConnected(): boolean;
+  /** Delivers what has happened. A consumer does that when it consumes. */
+  poll?(): void;
   on(event: 'event.error' | 'event.log' | 'event.stats', listener: (fact: unknown) => void): void;
   disconnect(done: () => void): void;
 }
@@ -78,13 +80,42 @@ export interface ProducerClient extends Client {
   _disconnect(done: () => void): void;
 }
 
+interface BrokerNode {
+  id: number;
+  host: string;
+  port: number;
+}
+
+/** As Metadata requests tell it. */
+export interface DescribedTopic {
+  name: string;
+  error?: { code: number; message: string };
+  partitions: { partition: number; replicas: BrokerNode[]; isr: BrokerNode[] }[];
+  /** Kafka's AclOperation codes; absent where the broker does not tell. */
+  authorizedOperations?: number[];
+}
+
+/**
+ * Of its other calls, `describeGroups` with authorized operations brings the process down (seen with librdkafka 2.15.1
+ * and a group that does not exist).
+ */
+interface Admin {
+  describeTopics(
+    topics: readonly string[],
+    options: { includeAuthorizedOperations: boolean; timeout: number },
+    done: Callback<DescribedTopic[]>,
+  ): void;
+}
+
 interface Binding {
   KafkaConsumer: new (conf: NativeConf, topicConf: NativeConf) => ConsumerClient;
   Producer: new (conf: NativeConf, topicConf: NativeConf) => ProducerClient;
+  /** Uses the connections of a client that stays connected meanwhile. */
+  AdminClient: { createFrom(client: Client): Admin };
 }
 
 const binding = createRequire(import.meta.url)('@confluentinc/kafka-javascript') as Binding;
-export const { KafkaConsumer, Producer } = binding;
+export const { AdminClient, KafkaConsumer, Producer } = binding;
 
 /** Turns one callback-taking call into a promise; errors come through as the client made them. */
 export function promised<T>(call: (done: Callback<T>) => void): Promise<T> {

@@ -1,28 +1,25 @@
+import type { ClusterConfig } from '../config/compiled.ts';
 import type { Consumer, OutputRecord, Producer as ProducerPort, TopicPartitionOffset } from '../pipeline/ports.ts';
 import { ClientError } from '../pipeline/ports.ts';
+import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
 import { KafkaInput } from './consumer.ts';
-import { classify, complaint, QUEUE_FULL, UNKNOWN_PARTITION } from './errors.ts';
-import {
-  type Metadata,
-  type NativeConf,
-  type NativeHeaders,
-  Producer,
-  type ProducerClient,
-  promised,
-} from './native.ts';
+import { explained, type Needs, unmetNeeds } from './denials.ts';
+import { classify, complaint, QUEUE_FULL, TOPIC_DENIED, UNKNOWN_PARTITION } from './errors.ts';
+import { type NativeConf, type NativeHeaders, Producer, type ProducerClient, promised } from './native.ts';
+import { denied } from './topics.ts';
 
 export interface ProducerOptions {
-  bootstrapServers: string;
+  cluster: ClusterConfig;
   clientId: string;
-  transactionalId: string;
+  needs: Needs;
   transactionTimeoutMs: number;
   /** Largest record batch to build; smaller than what every output topic accepts (`max.message.bytes`). */
   batchBytes: number;
   properties: Readonly<Record<string, string | number | boolean>>;
   report: (error: Error) => void;
-  /** Called with the cluster's metadata once connected; throws to refuse. */
-  checkTopics: (metadata: Metadata) => void;
+  /** Whether a topic that is missing or denied is refused at once; else only what is written to it is. */
+  checksTopics: boolean;
 }
 
 /** librdkafka's default for `message.max.bytes`, taken as it is so that the limit can be checked before a record is produced. */
@@ -33,12 +30,14 @@ export class TransactionalProducer implements ProducerPort {
   readonly #options: ProducerOptions;
   readonly #requestTimeoutMs: number;
   #client: ProducerClient | null = null;
+  #checksTopics: boolean;
   #doubt: 'slow-call' | 'disconnected' | null = null;
   readonly #onlyEventId: [Record<'event-id', string>] = [{ 'event-id': '' }];
   #lastCall: Promise<unknown> = Promise.resolve();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
+    this.#checksTopics = options.checksTopics;
     // Well below the transaction timeout: a request that got lost is then noticed, and the producer recycled, while
     // the transaction still lives.
     this.#requestTimeoutMs = Math.max(1_000, Math.min(10_000, Math.floor(options.transactionTimeoutMs / 3)));
@@ -59,9 +58,9 @@ export class TransactionalProducer implements ProducerPort {
       'message.max.bytes': this.maxRecordBytes,
       ...options.properties,
       // The guarantee rests on what follows: nothing may come after it.
-      'bootstrap.servers': options.bootstrapServers,
+      ...clusterProperties(options.cluster),
       'client.id': options.clientId,
-      'transactional.id': options.transactionalId,
+      'transactional.id': options.needs.transactionalId,
       'transaction.timeout.ms': options.transactionTimeoutMs,
       'enable.idempotence': true,
       'allow.auto.create.topics': false,
@@ -74,9 +73,6 @@ export class TransactionalProducer implements ProducerPort {
       const create = () => {
         // murmur2, as the Java clients have it: keys stay with their partitions whoever writes.
         const client = new Producer(this.#configuration(), { partitioner: 'murmur2_random' });
-        client.on('event.error', (error) => {
-          this.#options.report(complaint(error));
-        });
         // A lost connection raises no error, and one that does comes late; the log tells at once. Within 30 s it tells
         // the same only once, hence this counts outside of transactions, too.
         client.on('event.log', (event) => {
@@ -85,15 +81,26 @@ export class TransactionalProducer implements ProducerPort {
         });
         return client;
       };
-      const { client, metadata } = await connect(create, this.#options.bootstrapServers, signal, this.#options.report);
+      const { client } = await connect(create, this.#options.cluster, signal, this.#options.report);
+      client.on('event.error', (error) => {
+        this.#options.report(complaint(error));
+      });
       this.#client = client;
-      this.#options.checkTopics(metadata);
     }
+    if (this.#checksTopics) await this.#checkTopics();
     await this.#call('initTransactions', (client, done) => {
       client.initTransactions(this.#requestTimeoutMs * 2, done);
     });
     // What was under way before belongs to an epoch that is over now.
     this.#doubt = null;
+  }
+
+  async #checkTopics(): Promise<void> {
+    const problems = await unmetNeeds(this.#connected, this.#options.needs.topics).catch((error: unknown) => {
+      throw classify(error, 'looking for the topics');
+    });
+    if (problems.length > 0) throw new ClientError(problems.join('; '), 'denied', TOPIC_DENIED);
+    this.#checksTopics = false;
   }
 
   get #connected(): ProducerClient {
@@ -111,7 +118,7 @@ export class TransactionalProducer implements ProducerPort {
       this.#lastCall = answer;
       await answer;
     } catch (error) {
-      throw classify(error, name);
+      throw await explained(classify(error, name), client, this.#options.needs);
     } finally {
       // Longer than half the request timeout: a request may have been sent twice, and the first copy still be under way.
       if (performance.now() - started > this.#requestTimeoutMs / 2) this.#doubt ??= 'slow-call';
@@ -208,5 +215,6 @@ function presentHeader(header: Readonly<Record<string, Buffer>>): Readonly<Recor
 function refusal(code: number, { topic, partition }: OutputRecord): ClientError {
   const unknown = code === UNKNOWN_PARTITION && partition !== undefined;
   const message = unknown ? `topic ${topic} has no partition ${partition}` : `a record for topic ${topic} is refused`;
+  if (code === TOPIC_DENIED) return new ClientError(denied('Write', 'topic', topic), 'denied', code);
   return classify({ code, message }, 'produce');
 }

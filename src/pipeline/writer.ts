@@ -205,7 +205,7 @@ export class TransactionWriter {
     const shared = transaction.sharesBatch(this.#batchBytes);
     if (cause instanceof NoAnswer) return 'unknown-commit';
     if (error?.kind === 'fenced') return this.#fenced(transaction.openedAt, error);
-    if (error?.kind === 'denied') throw new PipelineFailed(error.message, { cause: error });
+    if (error?.kind === 'denied') throw error;
     if (error && !error.endsInAbort) return 'fatal';
     if (error?.kind === 'rejected') {
       // Batches behind a refused one fail for their sequence, and the client's next calls wait until it has sorted that
@@ -306,7 +306,7 @@ export class TransactionWriter {
         await this.#start();
         return;
       } catch (failed) {
-        if (!(failed instanceof ClientError)) throw failed;
+        if (!(failed instanceof ClientError) || failed.kind === 'denied') throw failed;
         why = 'fatal';
         cause = failed;
       }
@@ -322,7 +322,7 @@ export class TransactionWriter {
         return;
       } catch (error) {
         if (!(error instanceof ClientError)) throw error;
-        if (error.kind === 'denied') throw new PipelineFailed(error.message, { cause: error });
+        if (error.kind === 'denied') throw error;
         if (error.kind === 'fenced') this.#fenced(0, error);
         if (error.kind !== 'retriable') throw error;
         await delay(RECYCLE_MIN_MS, undefined, { signal });

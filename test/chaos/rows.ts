@@ -1,7 +1,6 @@
 import { inject, test } from 'vitest';
 
 import { freePort } from '../../dev/broker/ports.ts';
-import type { ProxiedListener } from '../../dev/broker/contract.ts';
 import { startBroker, type OwnBroker } from '../../dev/broker.ts';
 import { requireExposure, type Counts } from '../helpers/exposure.ts';
 import { startKafkaProxy, type KafkaProxy } from '../helpers/kafka-proxy.ts';
@@ -19,7 +18,7 @@ interface Row {
   /** Fails the row where it did not go through so much of each. Every row has to say what it must have gone through. */
   readonly exposed: (least: Counts) => void;
   /** Where the proxy and the broker's listener behind it are. */
-  readonly listener: ProxiedListener;
+  readonly listener: { readonly port: number; readonly proxyPort: number };
 }
 
 /** `row('C3: …', async ({ rig, proxy, exposed }) => …)`: a test whose verdict counts only with proof of exposure. */
@@ -31,8 +30,9 @@ export const rowsWith = (properties: Readonly<Record<string, string>> = {}) =>
       { scope: 'file' },
     ],
     broker: [
-      async ({ listener }, use) => {
-        const broker = await startBroker({ properties, proxied: listener });
+      async ({ listener: { port, proxyPort } }, use) => {
+        const listener = { name: 'PROXIED', protocol: 'PLAINTEXT', port, advertisedPort: proxyPort } as const;
+        const broker = await startBroker({ properties, listeners: [listener] });
         await use(broker);
         await broker.remove();
       },

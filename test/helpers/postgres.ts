@@ -19,7 +19,7 @@ import { promisify } from 'node:util';
 
 import { Client } from 'pg';
 
-import type { Certificates } from './certificates.ts';
+import type { Identity } from './authority.ts';
 import { freePorts } from '../../dev/broker/ports.ts';
 import { onceGone } from '../../dev/guard.ts';
 import { waitFor } from './wait.ts';
@@ -58,9 +58,9 @@ export interface Postgres {
 
 /**
  * Starts a new PostgreSQL on a free port, with temporary files of its own; resolves when it answers. It ends with this
- * process, however that ends. With `certificates` it takes TLS connections, too.
+ * process, however that ends. With an identity it takes TLS connections, too.
  */
-export async function startPostgres(certificates?: Certificates): Promise<Postgres> {
+export async function startPostgres(identity?: Identity): Promise<Postgres> {
   const programs = findPrograms();
   const owner = findOwner();
   const [port] = await freePorts();
@@ -71,7 +71,7 @@ export async function startPostgres(certificates?: Certificates): Promise<Postgr
   writeFileSync(passwordFile, PASSWORD);
   chmodSync(folder, 0o755);
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid ?? owner.uid);
-  const tls = certificates ? installCertificate(certificates, folder, owner) : [];
+  const tls = identity ? installCertificate(identity, folder, owner) : [];
   const guard = onceGone(
     `[ -f '${cluster}/postmaster.pid' ] && pid=$(head -n 1 '${cluster}/postmaster.pid') && kill -QUIT $pid && kill -CONT $pid && sleep 1; rm -rf '${folder}'`,
   );
@@ -184,7 +184,7 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
 }
 
 /** The settings for it. PostgreSQL wants the key to be its owner's alone. */
-function installCertificate({ certificate, key }: Certificates, folder: string, owner: { uid?: number; gid?: number }) {
+function installCertificate({ certificate, key }: Identity, folder: string, owner: { uid?: number; gid?: number }) {
   const own = { certificate: join(folder, 'server.pem'), key: join(folder, 'server.key') };
   copyFileSync(certificate, own.certificate);
   copyFileSync(key, own.key);

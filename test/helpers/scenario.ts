@@ -38,9 +38,10 @@ export interface Scenario {
   readonly inputPartitions: readonly Partition[];
   /** All processes that this run had, the dead ones too. */
   readonly processors: readonly Processor[];
-  start(instance: string): Promise<Processor>;
+  /** With fields of its own beside the pipelines, if given. */
+  start(instance: string, own?: Fields): Promise<Processor>;
   /** `start`, and wait until it is ready. */
-  startReady(instance: string): Promise<Processor>;
+  startReady(instance: string, own?: Fields): Promise<Processor>;
   /** So many records in all, whatever partitions they are in. */
   untilCommitted(records: number, timeoutMs?: number): Promise<void>;
   /** In every partition, all that was acknowledged to the seeder before the call. */
@@ -106,8 +107,8 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     [...(await committed()).values()].reduce((sum, offset) => sum + offset, 0);
   const lastWords = (): string => processors.map((processor) => processor.lastWords()).join('\n');
 
-  async function start(instance: string): Promise<Processor> {
-    const processor = await rig.run(instance, config);
+  async function start(instance: string, own: Fields = {}): Promise<Processor> {
+    const processor = await rig.run(instance, { ...config, ...own });
     processors.push(processor);
     return processor;
   }
@@ -195,8 +196,8 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     inputPartitions,
     processors,
     start,
-    async startReady(instance) {
-      const processor = await start(instance);
+    async startReady(instance, own) {
+      const processor = await start(instance, own);
       await processor.untilReady();
       return processor;
     },

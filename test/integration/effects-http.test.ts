@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import type { HttpConfig } from '../../src/config/compiled.ts';
 import { HttpAdapter } from '../../src/effects/http/http-adapter.ts';
 import { RecordHeaders } from '../../src/transform/record-headers.ts';
-import { createCertificates } from '../helpers/certificates.ts';
+import { createAuthority } from '../helpers/authority.ts';
 import { failureOf, saying } from '../helpers/effect-failure.ts';
 import { effectRecord } from '../helpers/effect-record.ts';
 import { startStubService, type StubMode, type StubService } from '../helpers/stub-service.ts';
@@ -259,12 +259,13 @@ it('sends an event id that comes twice two times with one key', async () => {
 
 describe('TLS', () => {
   it('knows the service by its authority, and shows a certificate of its own', async () => {
-    const files = createCertificates();
+    const authority = createAuthority();
+    const files = { ca: authority.ca, ...authority.issue('service') };
     const pem = { ca: readFileSync(files.ca), cert: readFileSync(files.certificate), key: readFileSync(files.key) };
     const safe = await startStubService({ ...pem, requestCert: true, rejectUnauthorized: true });
     onTestFinished(async () => {
       await safe.close();
-      files.remove();
+      authority.remove();
     });
     const url = `${safe.url}/delays`;
     const tls = { caPath: files.ca, certificatePath: files.certificate, keyPath: files.key };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { createCertificates } from '../../helpers/certificates.ts';
+import { createAuthority } from '../../helpers/authority.ts';
 import { startPostgres, withClient } from '../../helpers/postgres.ts';
 import { it, type Rig } from '../../helpers/rig.ts';
 import { event, startSingleEffect } from '../../helpers/single-effect.ts';
@@ -8,16 +8,16 @@ import { event, startSingleEffect } from '../../helpers/single-effect.ts';
 const UPSERT = { table: 'delays', key: { flight: 'key' }, columns: { minutes: 'value.minutes' } };
 
 async function startWithTls(rig: Rig) {
-  const certificates = createCertificates();
+  const authority = createAuthority();
   rig.onEnd(() => {
-    certificates.remove();
+    authority.remove();
   });
-  const postgres = await startPostgres(certificates);
+  const postgres = await startPostgres(authority.issue('database'));
   rig.onEnd(() => postgres.remove());
   const plain = await postgres.createDatabase();
   await withClient(plain, (client) => client.query('CREATE TABLE delays (flight text PRIMARY KEY, minutes int)'));
   const trusting = (ca: string) => `${plain}?sslmode=verify-full&sslrootcert=${ca}`;
-  return { plain, url: trusting(certificates.ca), trusting };
+  return { plain, url: trusting(authority.ca), trusting };
 }
 
 it('writes to its database through TLS, with an authority of its own', async ({ rig }) => {
@@ -39,7 +39,7 @@ it('writes to its database through TLS, with an authority of its own', async ({ 
 
 it('ends where it does not know the authority of its database, and says what to mend', async ({ rig }) => {
   const { trusting } = await startWithTls(rig);
-  const other = createCertificates();
+  const other = createAuthority();
   rig.onEnd(() => {
     other.remove();
   });

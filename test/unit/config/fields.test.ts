@@ -61,7 +61,7 @@ describe('missing fields', () => {
   it('are reported at the block that lacks them', () => {
     expect(problems('log: {}\n')).toEqual([
       `flights.yaml:1:1  application: missing, needs: a name of at most 100 ${NAME}`,
-      'flights.yaml:1:1  kafka: missing, needs: a mapping with the fields bootstrapServers, properties',
+      'flights.yaml:1:1  kafka: missing, needs: a mapping with the fields bootstrapServers, tls, sasl, properties',
       'flights.yaml:1:1  pipelines: needs at least one pipeline, or one effect under effects',
     ]);
     expect(problems(pipelineWith('deadLetter: { format: json }'))).toEqual([

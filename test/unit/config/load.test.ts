@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { EXAMPLE } from '../../../src/config/example.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { createAuthority } from '../../helpers/authority.ts';
 import { ConfigFolder, load, pipelineWith, problems, topLevelWith } from './configuration-file.ts';
 
 const FLIGHTS = `application: flights                     # prefix of groups and transactional ids
@@ -20,6 +21,20 @@ pipelines:
     deadLetter:  { topic: flights.dead-letters }
 `;
 
+/** What the example names in `kafka`. */
+function certificates(): Record<string, string> {
+  const authority = createAuthority();
+  onTestFinished(() => authority.remove());
+  const { certificate, key } = authority.issue('client', 'change-me');
+  const files = {
+    'ca.pem': authority.ca,
+    'identity-ca.pem': authority.ca,
+    'client.pem': certificate,
+    'client.key': key,
+  };
+  return Object.fromEntries(Object.entries(files).map(([name, path]) => [name, readFileSync(path, 'utf8')]));
+}
+
 describe('a configuration that is right', () => {
   it('compiles with absolute paths, units in milliseconds and bytes, and every default filled in', () => {
     const folder = new ConfigFolder(FLIGHTS);
@@ -27,7 +42,7 @@ describe('a configuration that is right', () => {
       file: folder.file,
       application: 'flights',
       instance: 'host-1',
-      bootstrapServers: 'localhost:9092',
+      cluster: { bootstrapServers: 'localhost:9092', tls: null, sasl: null, properties: {} },
       pipelines: [
         {
           kind: 'pipeline',
@@ -80,7 +95,7 @@ describe('a configuration that is right', () => {
   });
 
   it('is the example of the reference, and the least that the reference says is needed', () => {
-    expect(load(EXAMPLE).pipelines).toHaveLength(1);
+    expect(new ConfigFolder(EXAMPLE, certificates()).load().pipelines).toHaveLength(1);
     const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');
     const least = /```yaml\n(.*?)```/s.exec(page)?.[1] ?? '';
     expect(load(least).pipelines[0]?.outputs).toMatchObject([{ key: { type: 'bytes' }, value: { type: 'bytes' } }]);
@@ -111,7 +126,7 @@ shutdown: { grace: 1m }
 `);
     expect(config).toMatchObject({
       instance: 'gate-7',
-      bootstrapServers: 'one:9092,[::1]:9093',
+      cluster: { bootstrapServers: 'one:9092,[::1]:9093' },
       http: { host: '127.0.0.1', port: 0 },
       log: { level: 'debug', format: 'json' },
       shutdown: { graceMs: 60_000 },

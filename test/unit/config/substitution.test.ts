@@ -135,24 +135,24 @@ describe('files', () => {
 });
 
 describe('secrets', () => {
-  const PROPERTIES = ['producer:', '  properties:', '    sasl.username: flights'];
+  const PROPERTIES = ['producer:', '  properties:', '    client.rack: a'];
 
   it('are collected from files, telling variables and telling properties, and from nothing else', () => {
     const folder = new ConfigFolder(
       pipelineWith(
-        ...PROPERTIES,
-        '    sasl.password: ${file:password}',
-        '    ssl.key.password: "written-down"',
-        '    ssl.key.location: /etc/key.pem',
+        'producer:',
+        '  properties:',
+        '    sasl.oauthbearer.assertion.private.key.passphrase: ${file:password}',
+        '    ssl.keystore.location: /etc/key.p12',
         '    client.rack: ${RACK}-${API_TOKEN}',
         '    ssl.keystore.password: "00042"',
       ),
       { password: 'hunter2\n' },
     );
     const { secrets, pipelines } = folder.load({ RACK: 'rack-1', API_TOKEN: 't0ken' });
-    expect([...secrets].sort()).toEqual(['00042', 'hunter2', 't0ken', 'written-down']);
+    expect([...secrets].sort()).toEqual(['00042', 'hunter2', 't0ken']);
     expect(pipelines[0]?.producerProperties).toMatchObject({
-      'sasl.password': 'hunter2',
+      'sasl.oauthbearer.assertion.private.key.passphrase': 'hunter2',
       'client.rack': 'rack-1-t0ken',
     });
   });
@@ -168,8 +168,8 @@ describe('secrets', () => {
     const folder = new ConfigFolder(
       pipelineWith(
         ...PROPERTIES,
-        '    sasl.password: [hunter2, "${file:password}"]',
-        '    ssl.key.password: 42424242',
+        '    ssl.keystore.password: [hunter2, "${file:password}"]',
+        '    sasl.oauthbearer.assertion.private.key.passphrase: 42424242',
         '    linger.ms: ${file:password}',
         'group: ${GROUP_SECRET}',
         'onError: ${file:password}',
@@ -196,7 +196,7 @@ describe('secrets', () => {
       '|hunter2',
       '{ x: ${y} }\n      hunter2: 1',
     ]) {
-      const lines = problems(pipelineWith(...PROPERTIES, `    sasl.password: ${value}`));
+      const lines = problems(pipelineWith(...PROPERTIES, `    ssl.keystore.password: ${value}`));
       expect(lines).not.toEqual([]);
       expect(lines.join('\n')).not.toContain('hunter2');
     }

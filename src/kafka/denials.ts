@@ -1,0 +1,39 @@
+import { ClientError } from '../pipeline/ports.ts';
+import { GROUP_DENIED, TOPIC_DENIED, TRANSACTIONAL_ID_DENIED } from './errors.ts';
+import type { Client } from './native.ts';
+import { denied, describeTopics, type TopicNeed, unmet } from './topics.ts';
+
+/** What a flow must be allowed to do. */
+export interface Needs {
+  readonly topics: readonly TopicNeed[];
+  readonly groupId: string;
+  readonly transactionalId: string;
+}
+
+/** Says what is denied: an error of the broker does not always name the topic, and never the right. */
+export async function explained(error: ClientError, client: Client, needs: Needs): Promise<ClientError> {
+  const [what] = await missing(error.code, client, needs);
+  return what === undefined ? error : new ClientError(what, error.kind, error.code);
+}
+
+async function missing(code: number, client: Client, { topics, groupId, transactionalId }: Needs): Promise<string[]> {
+  switch (code) {
+    case TOPIC_DENIED:
+      return unmetNeeds(client, topics).catch(() => []); // what the broker said has to do then
+    case GROUP_DENIED:
+      return [denied('Read', 'group', groupId)];
+    case TRANSACTIONAL_ID_DENIED:
+      return [denied('Write', 'transactional id', transactionalId)];
+    default:
+      return [];
+  }
+}
+
+/** Each need on a topic that is not met, in words. */
+export async function unmetNeeds(client: Client, needs: readonly TopicNeed[]): Promise<string[]> {
+  const described = await describeTopics(
+    client,
+    needs.map(({ topic }) => topic),
+  );
+  return needs.map((need) => unmet(need, described)).filter((problem) => problem !== null);
+}
