@@ -17,7 +17,9 @@ export function serverProperties(shape: BrokerShape, { host, dataFolder }: Place
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
     'controller.listener.names': 'CONTROLLER',
     listeners: all.map((each) => `${each.name}://${host}:${each.port}`).join(','),
-    'advertised.listeners': open.map((each) => `${each.name}://127.0.0.1:${each.advertisedPort ?? each.port}`).join(','),
+    'advertised.listeners': open
+      .map((each) => `${each.name}://127.0.0.1:${each.advertisedPort ?? each.port}`)
+      .join(','),
     'listener.security.protocol.map': all.map(({ name, protocol }) => `${name}:${protocol}`).join(','),
     'log.dirs': dataFolder,
     ...properties,

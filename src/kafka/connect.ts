@@ -7,6 +7,8 @@ import { watchConnections } from './refusals.ts';
 
 /** How long one try to reach a broker may take; short, so that a stop is answered soon. */
 const TRY_MS = 3_000;
+/** The next one after a refusal, which comes sooner. */
+const REFUSED_TRY_MS = 1_000;
 const PAUSE_MS = 500;
 /** A broker that goes down or comes up may break off an authentication; not so often in a row. */
 const MAX_REFUSALS = 3;
@@ -39,10 +41,11 @@ export async function connect<C extends Client>(
     const events = setInterval(() => {
       if (client.isConnected()) client.poll?.();
     }, EVENTS_MS);
+    const timeout = refusals === 0 ? TRY_MS : REFUSED_TRY_MS;
     try {
       // All topics: asking for a single one may create it, where the broker does that.
       const metadata = await promised<Metadata>((done) => {
-        client.connect({ allTopics: true, timeout: TRY_MS }, done);
+        client.connect({ allTopics: true, timeout }, done);
       });
       return { client, metadata };
     } catch (error) {

@@ -9,7 +9,8 @@ const Token = z.object({ access_token: z.string().min(1) });
 /** By client credentials (RFC 6749, 4.4). @throws Error when none is given. */
 export async function accessToken(oauth: OauthConfig): Promise<string> {
   const { tokenEndpoint, clientId, clientSecret, scope, caPath } = oauth;
-  if (clientId === null || clientSecret === null) throw new Error('a grant that only the Kafka client knows is asked for');
+  if (clientId === null || clientSecret === null)
+    throw new Error('a grant that only the Kafka client knows is asked for');
   const dispatcher = new Agent({ connect: caPath === null ? {} : { ca: readFileSync(caPath) } });
   try {
     const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;

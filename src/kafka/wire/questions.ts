@@ -26,7 +26,11 @@ export async function describeConfigs(
   names: readonly string[],
 ): Promise<Settings[]> {
   const body = Buffer.concat([
-    array(resources.map(({ type, name }) => Buffer.concat([int8(RESOURCE_TYPES[type]), string(name), array(names.map(string))]))),
+    array(
+      resources.map(({ type, name }) =>
+        Buffer.concat([int8(RESOURCE_TYPES[type]), string(name), array(names.map(string))]),
+      ),
+    ),
     int8(0), // without the values that others stand in front of
   ]);
   const response = new Reader(await ask({ apiKey: DESCRIBE_CONFIGS, version: 1, body }));
