@@ -7,7 +7,7 @@ import type { Fields } from '../helpers/pipeline-config.ts';
 import type { Processor } from '../helpers/processor.ts';
 import { rightsOf } from '../helpers/rights.ts';
 import type { Rig } from '../helpers/rig.ts';
-import { startScenario, type Scenario } from '../helpers/scenario.ts';
+import { startScenario } from '../helpers/scenario.ts';
 import { PASSWORDS, startSecureBroker, type SecureBroker } from '../helpers/secure-broker.ts';
 import { workload } from '../helpers/workload.ts';
 
