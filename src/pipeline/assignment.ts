@@ -87,13 +87,8 @@ export class Assignment {
   async rewind(): Promise<void> {
     const lanes = this.#flat;
     const committed = await this.#committed(lanes);
-    const positions = committed.map((position, index) => {
-      const lane = lanes[index];
-      const offset = position.pinned || !lane ? position.offset : lane.committed;
-      lane?.rewind(offset, position.pinned);
-      return { topic: position.topic, partition: position.partition, offset };
-    });
-    await this.#consumer.seek(positions);
+    for (const [index, { offset, pinned }] of committed.entries()) lanes[index]?.rewind(offset, pinned);
+    await this.#consumer.seek(committed.map(({ topic, partition, offset }) => ({ topic, partition, offset })));
   }
 
   /** Pauses lanes that can not take more, resumes those that can. */

@@ -1,0 +1,51 @@
+import { describe, expect, it, vi } from 'vitest';
+
+import { combineObservers } from '../../../src/observability/combine-observers.ts';
+import { Processor } from '../../../src/pipeline/processor.ts';
+import { TransformLane } from '../../../src/pipeline/transform-lane.ts';
+import { FLOW } from './bench.ts';
+import { ScriptedConsumer } from './scripted-consumer.ts';
+import { ScriptedProducer } from './scripted-producer.ts';
+
+const PARTITION = { topic: 't', partition: 0 };
+
+async function withProcessor(use: (consumer: ScriptedConsumer, processor: Processor) => Promise<void>): Promise<void> {
+  const consumer = new ScriptedConsumer();
+  consumer.offsets.set('t-0', 5);
+  const processor = new Processor({
+    config: FLOW,
+    consumer,
+    createProducer: () => new ScriptedProducer(),
+    createLane: (start, context) => new TransformLane(start, context, () => []),
+    deadLetter: () => null,
+    observer: combineObservers(),
+    instance: 'i',
+  });
+  const running = processor.run();
+  await vi.waitUntil(() => processor.status().state === 'running', { interval: 1 });
+  await use(consumer, processor);
+  processor.stop();
+  await running;
+}
+
+describe('readiness', () => {
+  it('begins with the assignment, and ends when the partitions are lost', async () => {
+    await withProcessor(async (consumer, processor) => {
+      expect(processor.status()).toMatchObject({ ready: false, reasons: ['has not joined its consumer group yet'] });
+      await consumer.group.assigned([PARTITION]);
+      expect(processor.status()).toMatchObject({ ready: true, reasons: [] });
+      await consumer.group.lost([PARTITION]);
+      expect(processor.status()).toMatchObject({ ready: false, reasons: ['has not joined its consumer group yet'] });
+      await consumer.group.assigned([PARTITION]);
+      expect(processor.status().ready).toBe(true);
+    });
+  });
+
+  it('outlasts a revocation: the group shares out anew', async () => {
+    await withProcessor(async (consumer, processor) => {
+      await consumer.group.assigned([PARTITION]);
+      await consumer.group.revoked([PARTITION]);
+      expect(processor.status().ready).toBe(true);
+    });
+  });
+});

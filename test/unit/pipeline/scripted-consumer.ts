@@ -1,0 +1,95 @@
+import type {
+  Consumer,
+  FetchState,
+  InputRecord,
+  PartitionLog,
+  RebalanceListener,
+  TopicPartition,
+  TopicPartitionOffset,
+} from '../../../src/pipeline/ports.ts';
+
+const id = ({ topic, partition }: TopicPartition): string => `${topic}-${partition}`;
+
+/** A consumer that answers what the test has put there. It knows nothing of Kafka: for rules of the loop itself. */
+export class ScriptedConsumer implements Consumer {
+  readonly offsets = new Map<string, number>();
+  readonly logs = new Map<string, { logStart: number; lastStable: number }>();
+  readonly reports = new Map<string, FetchState>();
+  readonly seeks: TopicPartitionOffset[] = [];
+  readonly paused = new Set<string>();
+  /** What the next poll returns. */
+  arriving: InputRecord[] = [];
+  isConnected = true;
+  #listener: RebalanceListener | null = null;
+  #awaken: () => void = () => undefined;
+
+  async start(listener: RebalanceListener): Promise<void> {
+    this.#listener = listener;
+  }
+
+  /** The group's side of a rebalance. */
+  get group(): RebalanceListener {
+    if (!this.#listener) throw new Error('the consumer was not started');
+    return this.#listener;
+  }
+
+  async poll(_maxRecords: number, waitMs: number): Promise<InputRecord[]> {
+    if (this.arriving.length === 0) await this.#wait(waitMs);
+    return this.arriving.splice(0);
+  }
+
+  async idle(waitMs: number): Promise<InputRecord[]> {
+    await this.#wait(waitMs);
+    return [];
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#awaken = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  wake(): void {
+    this.#awaken();
+  }
+
+  async committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]> {
+    return partitions.map(({ topic, partition }) => ({
+      topic,
+      partition,
+      offset: this.offsets.get(id({ topic, partition })) ?? -1,
+    }));
+  }
+
+  async log({ topic, partition }: TopicPartition): Promise<PartitionLog> {
+    return { topic, partition, ...(this.logs.get(id({ topic, partition })) ?? { logStart: 0, lastStable: 0 }) };
+  }
+
+  async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
+    this.seeks.push(...positions);
+  }
+
+  pause(partitions: readonly TopicPartition[]): void {
+    for (const partition of partitions) this.paused.add(id(partition));
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    for (const partition of partitions) this.paused.delete(id(partition));
+  }
+
+  fetched(partition: TopicPartition): FetchState | undefined {
+    return this.reports.get(id(partition));
+  }
+
+  connected(): boolean {
+    return this.isConnected;
+  }
+
+  async close(): Promise<void> {
+    // Nothing is open.
+  }
+}
