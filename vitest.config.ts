@@ -39,6 +39,19 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      {
+        extends: true,
+        test: {
+          // `npm run test:container`; not part of `npm test`.
+          name: 'container',
+          include: ['test/container/**/*.test.ts'],
+          globalSetup: ['test/container/setup.ts'],
+          sequence: { groupOrder: 3 },
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

@@ -9,7 +9,8 @@ import type { Broker, BrokerShape, Listener, OwnBroker } from './broker/contract
 import { createJavaBroker } from './broker/java.ts';
 import { freePorts } from './broker/ports.ts';
 import { waitUntilReady } from './broker/ready.ts';
-import { dockerAnswers, findJars, findJava } from './setup/kafka.mjs';
+import { dockerAnswers } from './setup/docker.mjs';
+import { findJars, findJava } from './setup/kafka.mjs';
 
 export type { Broker, OwnBroker } from './broker/contract.ts';
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { dockerAnswers, provideImage } from './docker.mjs';
 import { canInstallPackages, installPackages, onPath, packageExists, run, say, SetupError } from './system.mjs';
 
 const pom = fileURLToPath(new URL('../kafka/pom.xml', import.meta.url));
@@ -36,10 +37,6 @@ export function findJava() {
   return commands.find(isRecent) ?? null;
 }
 
-export function dockerAnswers() {
-  return onPath('docker') && run('docker', ['version', '--format', '{{.Server.Version}}']).ok;
-}
-
 /** Sees to it that a broker can be started here, in the order of preference that `dev/broker.ts` follows. */
 export function provideKafka() {
   const given = process.env['KAFKA_BOOTSTRAP_SERVERS'];
@@ -51,7 +48,7 @@ export function provideKafka() {
     if (!findJars() && onPath('mvn')) fetchJars();
     if (findJars()) return say(`Kafka: ${kafkaVersion} from Maven jars, ready`);
   }
-  if (dockerAnswers() && fetchImage()) return say(`Kafka: the image ${kafkaImage}, through Docker`);
+  if (dockerAnswers() && provideImage(kafkaImage)) return say(`Kafka: the image ${kafkaImage}, through Docker`);
   throw new SetupError(
     `no Kafka broker can be started here. Any of these helps:
   - set KAFKA_BOOTSTRAP_SERVERS to a broker that is for testing
@@ -78,12 +75,4 @@ function fetchJars() {
     rmSync(folder, { recursive: true });
     say(`Maven could not fetch Kafka:\n${output}`);
   }
-}
-
-function fetchImage() {
-  if (run('docker', ['image', 'inspect', kafkaImage]).ok) return true;
-  say(`fetching the image ${kafkaImage} (Docker) …`);
-  const { ok, output } = run('docker', ['pull', '--quiet', kafkaImage]);
-  if (!ok) say(`Docker could not fetch it:\n${output}`);
-  return ok;
 }

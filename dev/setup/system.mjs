@@ -20,16 +20,17 @@ export function onPath(command) {
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number | undefined }} [options] what runs longer is ended, and has failed
  * @returns {{ ok: boolean, output: string }}
  */
-export function run(command, args, { cwd, env = process.env } = {}) {
+export function run(command, args, { cwd, env = process.env, timeoutMs } = {}) {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,
     env,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     maxBuffer: 64 * 1024 * 1024,
+    timeout: timeoutMs,
   });
   if (error) return { ok: false, output: error.message };
   return { ok: status === 0, output: `${stdout}${stderr}` };

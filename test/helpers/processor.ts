@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 import { onceGone } from '../../dev/guard.ts';
 import { parseMetrics, type Metrics } from './metrics.ts';
@@ -58,10 +59,19 @@ export interface ProcessorOptions {
   /** Where `http.port` was set to; undefined for commands that serve nothing. */
   readonly httpPort?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where it is to run in one. */
+  readonly container?: ContainerOptions;
 }
 
-export function startProcessor({ args, cwd, httpPort, env = {} }: ProcessorOptions): Processor {
-  const child = spawn(process.execPath, [COMMAND, ...args], {
+export interface ContainerOptions {
+  readonly name: string;
+  /** `docker run …` up to the image: the command line of `millrace` follows. */
+  readonly command: readonly string[];
+}
+
+export function startProcessor({ args, cwd, httpPort, env = {}, container }: ProcessorOptions): Processor {
+  const [file = '', ...before] = container?.command ?? [process.execPath, COMMAND];
+  const child = spawn(file, [...before, ...args], {
     cwd,
     // A group of its own: signals of the tests' terminal do not reach it, and `kill` reaches all that it started.
     detached: true,
@@ -69,10 +79,10 @@ export function startProcessor({ args, cwd, httpPort, env = {} }: ProcessorOptio
     env: { ...process.env, NO_COLOR: '1', ...env },
   });
   const { pid } = child;
-  if (pid === undefined) throw new Error(`${COMMAND} could not be started`);
+  if (pid === undefined) throw new Error(`${file} could not be started`);
 
   // Whatever happens to this process, the other one and all that it started end too.
-  const guard = onceGone(`kill -s KILL -- -${pid}`);
+  const guard = onceGone(container ? `docker rm --force ${container.name}` : `kill -s KILL -- -${pid}`);
   const log: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => log.push(line));
   let exit: Exit | null = null;
@@ -164,7 +174,9 @@ export function startProcessor({ args, cwd, httpPort, env = {} }: ProcessorOptio
     stop: () => toGroup('SIGSTOP'),
     cont: () => toGroup('SIGCONT'),
     async kill() {
-      toGroup('SIGKILL');
+      // Docker's client can pass on any signal but this one.
+      if (container && exit === null) await promisify(execFile)('docker', ['kill', container.name]);
+      else toGroup('SIGKILL');
       await untilExit();
     },
     lastWords,

@@ -11,7 +11,7 @@ import { stringify } from 'yaml';
 
 import { connectCluster, type Cluster } from './cluster.ts';
 import type { Counts } from './exposure.ts';
-import { startProcessor, type Processor } from './processor.ts';
+import { startProcessor, type Processor, type ProcessorOptions } from './processor.ts';
 
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -42,13 +42,23 @@ export const it = test.extend<{ rig: Rig }>({
 
 type Task = TestContext['task'];
 
+/** What `millrace` runs on. */
+export interface Ground {
+  /** `http.host`, so that the tests reach its endpoints. */
+  readonly httpHost: string;
+  start(options: ProcessorOptions): Processor;
+}
+
+const thisMachine: Ground = { httpHost: '127.0.0.1', start: startProcessor };
+
 /** The `rig` fixture on any broker. */
 export async function provideRig(
   bootstrapServers: string,
   task: Task,
   use: (rig: Rig) => Promise<void>,
+  ground = thisMachine,
 ): Promise<void> {
-  const { rig, processors, cleanUp } = await createRig(bootstrapServers, task);
+  const { rig, processors, cleanUp } = await createRig(bootstrapServers, task, ground);
   // A failure is half explained by what the processes said last.
   onTestFailed(() => processors.forEach((processor) => console.error(processor.lastWords())));
   await use(rig);
@@ -58,6 +68,7 @@ export async function provideRig(
 async function createRig(
   bootstrapServers: string,
   task: Task,
+  ground: Ground,
 ): Promise<{ rig: Rig; processors: readonly Processor[]; cleanUp: () => Promise<void> }> {
   const name = `t-${randomBytes(4).toString('hex')}`;
   const cleanUps: (() => unknown)[] = [];
@@ -78,7 +89,7 @@ async function createRig(
     return join(folder, file);
   };
   const start = (args: readonly string[], httpPort?: number): Processor => {
-    const processor = startProcessor({ args, cwd: folder, ...(httpPort === undefined ? {} : { httpPort }) });
+    const processor = ground.start({ args, cwd: folder, ...(httpPort === undefined ? {} : { httpPort }) });
     processors.push(processor);
     onEnd(() => processor.kill());
     return processor;
@@ -101,7 +112,7 @@ async function createRig(
       const port = await freePort();
       const file = await write(
         `${instance}.yaml`,
-        stringify({ instance, http: { host: '127.0.0.1', port }, log: { format: 'json' }, ...config }),
+        stringify({ instance, http: { host: ground.httpHost, port }, log: { format: 'json' }, ...config }),
       );
       return start(['run', file], port);
     },
