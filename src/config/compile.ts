@@ -110,10 +110,11 @@ function compileFlow(
   { config: { application, instance, kafka }, folder }: Around,
 ): Omit<FlowConfig, 'kind' | 'transaction' | 'provenance'> {
   const serde = (spec: Serde) => compileSerde(spec, folder);
+  const member = [application, name, instance, WORKER].join('.');
   return {
     name,
     groupId: groupOf(application, name, group),
-    transactionalId: [application, name, instance, WORKER].join('.'),
+    transactionalId: member,
     input: { ...input, key: serde(input.key), value: serde(input.value) },
     retry: { attempts: retry.attempts, minDelayMs: retry.minDelay, maxDelayMs: retry.maxDelay },
     deadLetter: deadLetter ?? null,
@@ -123,6 +124,7 @@ function compileFlow(
       assignor: consumer.assignor,
       sessionTimeoutMs: consumer.sessionTimeout,
       maxPollIntervalMs: consumer.maxPollInterval,
+      instanceId: consumer.protocol === 'classic' && consumer.staticMembership ? member : null,
     },
     consumerProperties: { ...propertiesFor('consumer', kafka.properties), ...consumer.properties },
     producerProperties: { ...propertiesFor('producer', kafka.properties), ...producer.properties },

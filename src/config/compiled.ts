@@ -64,6 +64,12 @@ export interface FlowConfig {
     /** Classic protocol only; the broker decides it in the consumer protocol. */
     readonly sessionTimeoutMs: number;
     readonly maxPollIntervalMs: number;
+    /**
+     * `group.instance.id`, the name by which the group knows a member beyond its process; null for none. Classic protocol
+     * only: under the consumer protocol the broker refuses the name of a member that crashed for as long as its session
+     * lasts (UNRELEASED_INSTANCE_ID, KIP-848), and its successor could not start.
+     */
+    readonly instanceId: string | null;
   };
   /** Adds headers to everything written that say where it comes from, for verification. */
   readonly provenance: boolean;

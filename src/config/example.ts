@@ -35,6 +35,7 @@ pipelines:
       assignor: cooperative-sticky
       sessionTimeout: 10s
       maxPollInterval: 5m
+      staticMembership: true
       properties:
         fetch.max.bytes: 10485760
     producer:
@@ -74,6 +75,7 @@ effects:
       assignor: cooperative-sticky
       sessionTimeout: 10s
       maxPollInterval: 5m
+      staticMembership: true
       properties:
         fetch.max.bytes: 10485760
     producer:

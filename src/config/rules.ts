@@ -112,7 +112,8 @@ function reportPair(
 function checkGroup(consumer: Salvaged<Pipeline['consumer']>, at: Path, source: ConfigSource) {
   const { protocol, sessionTimeout, maxPollInterval, properties } = consumer ?? {};
   if (protocol === 'consumer') {
-    for (const field of [['assignor'], ['sessionTimeout'], ['properties', 'heartbeat.interval.ms']]) {
+    const fields = [['assignor'], ['sessionTimeout'], ['staticMembership'], ['properties', 'heartbeat.interval.ms']];
+    for (const field of fields) {
       if (source.has([...at, ...field])) {
         source.reportKey(
           [...at, ...field],
