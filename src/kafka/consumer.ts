@@ -203,10 +203,10 @@ export class KafkaInput implements Consumer {
 
   /** What the client's fatal error means to a static member, for whom it has no other: FENCED_INSTANCE_ID (KIP-345). */
   #fenced(): ClientError | null {
-    const { instanceId, groupId } = this.#options;
+    const { instanceId, needs } = this.#options;
     if (instanceId === null) return null;
     return new ClientError(
-      `another process has joined group ${groupId} as group.instance.id ${instanceId}: two instances run under one name. ` +
+      `another process has joined group ${needs.groupId} as group.instance.id ${instanceId}: two instances run under one name. ` +
         `Give each its own "instance" in the configuration (this one stops, the other goes on)`,
       'fenced',
       FATAL,
