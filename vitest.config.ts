@@ -52,6 +52,19 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      {
+        extends: true,
+        test: {
+          // `npm run soak`; not part of `npm test`.
+          name: 'soak',
+          include: ['test/soak/**/*.test.ts'],
+          globalSetup: ['test/chaos/setup.ts', 'test/soak/setup.ts'],
+          sequence: { groupOrder: 4 },
+          hookTimeout: 120_000,
+          // The checker holds all that was read, three times.
+          execArgv: ['--max-old-space-size=8192'],
+        },
+      },
     ],
   },
 });

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: 20,000 real flights through config/flights.yaml on a real broker. The process is killed in the
- * middle of a transaction and started again; then what readers see is compared with the source file. Where PostgreSQL is
- * installed, the delayed flights then go to a database and a service through config/flights-effects.yaml.
+ * `npm run demo`: 20,000 real flights through config/flights.yaml on a real broker. A worker is killed in the middle of a
+ * transaction, later the supervisor; then what readers see is compared with the source file. Where PostgreSQL is installed,
+ * the delayed flights then go to a database and a service through config/flights-effects.yaml.
  *
  * Whatever it starts ends with it, also on Ctrl-C: see guard.ts.
  */
@@ -50,9 +50,9 @@ async function showFlights(
   try {
     outcome = await routeFlights(cluster, bootstrapServers, records, {
       committed: (count) => progress.update(count),
-      killed: ({ committed, inTransaction }) =>
+      killed: ({ victim, committed, inTransaction }) =>
         progress.say(
-          `killed: SIGKILL ${inTransaction ? 'in an open transaction' : 'between two transactions'}, ` +
+          `killed: SIGKILL of a ${victim} ${inTransaction ? 'in an open transaction' : 'between two transactions'}, ` +
             `${committed} of ${records.length} committed; started again`,
         ),
     });
@@ -61,7 +61,7 @@ async function showFlights(
   }
   const { rows, rolledBack } = outcome;
   console.log(
-    `rolled back: ${rolledBack} records of the killed process, which readers of committed records do not see`,
+    `rolled back: ${rolledBack} records of the killed processes, which readers of committed records do not see`,
   );
   console.log(table(rows));
   for (const { what, culprits } of wrongRows(outcome))
@@ -100,7 +100,7 @@ function showVerdict(outcome: Outcome): boolean {
   const figures = wrong.map(({ what, expected, seen }) => `${what} ${seen} instead of ${expected}`).join(', ');
   console.log(
     wrong.length === 0
-      ? `verdict: exactly once: a kill, and each of ${outcome.rows[0]?.seen} records has its one result`
+      ? `verdict: exactly once: kills of a worker and of its supervisor, and each of ${outcome.rows[0]?.seen} records has its one result`
       : `verdict: NOT exactly once: ${figures}`,
   );
   return wrong.length === 0;

@@ -95,5 +95,5 @@ function kafkaSide(flow: FlowConfig, outputs: readonly string[], observer: Obser
   const deadLetter = flow.deadLetter
     ? createDeadLetters({ ...flow.deadLetter, pipeline: flow.name, redact: redactSecrets(secrets) })
     : () => null;
-  return { config: flow, consumer, createProducer, deadLetter, observer, instance };
+  return { config: flow, consumer, createProducer, deadLetter, observer, instance: `${instance}.${flow.worker}` };
 }

@@ -5,16 +5,17 @@ import { ConfigError } from './config/problem.ts';
 import { configSchema } from './config/schema.ts';
 import { createLogger } from './observability/logger.ts';
 import { EffectFailure } from './effects/adapter.ts';
+import { EXIT } from './exit-codes.ts';
 import { askHealth, containersFile } from './health.ts';
 import { HttpListenError } from './observability/http.ts';
 import { loadEffect, loadPipeline, TargetError } from './load-flow.ts';
 import { migrateEffects } from './migrate-effects.ts';
 import { run } from './run.ts';
 import { SchemaError } from './serde/avro.ts';
+import { die } from './shutdown.ts';
+import { SupervisorLink } from './supervisor/supervisor-link.ts';
+import { WorkerFailed } from './supervisor/worker-failed.ts';
 import { ModuleError } from './transform/load-module.ts';
-
-/** 0: all well. 1: it ran and failed. 2: the command line, the configuration or the user's code can not be used. */
-const UNUSABLE = 2;
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -40,6 +41,24 @@ program
   });
 
 program
+  .command('worker', { hidden: true })
+  .description('one worker of a `millrace run`, which starts it')
+  .argument('<name>', 'the pipeline or the effect')
+  .argument('<index>', 'which of its workers', Number)
+  .action(async (name: string, index: number) => {
+    if (!process.send) program.error('error: millrace run starts its workers itself', { exitCode: EXIT.unusable });
+    const link = new SupervisorLink(die);
+    try {
+      const { work } = await import('./work.ts');
+      process.exit(await work(link, name, index, version));
+    } catch (error) {
+      if (!isUsers(error)) throw error;
+      await link.report({ kind: 'failed', reason: error.message, hope: 'unusable' });
+      process.exit(EXIT.unusable);
+    }
+  });
+
+program
   .command('check')
   .description('check a configuration file with its modules and schemas; asks no broker and no database')
   .argument('<file>', 'the configuration, in YAML')
@@ -57,7 +76,7 @@ program
     for (const effect of config.effects) await attempt(() => loadEffect(effect, config.secrets, logger));
     if (problems.length > 0) {
       process.stderr.write(`${problems.join('\n')}\n`);
-      process.exit(UNUSABLE);
+      process.exit(EXIT.unusable);
     }
     const found = [...counted('pipeline', config.pipelines), ...counted('effect', config.effects)].join('; ');
     process.stdout.write(`${file}: valid (${found})\n`);
@@ -83,7 +102,7 @@ program
   .option('-r, --ready', 'ask whether its pipelines and effects get on, too')
   .action(async (given: string | undefined, { ready = false }: { ready?: boolean }) => {
     const file = given ?? containersFile();
-    if (file === undefined) return program.error('error: name the configuration', { exitCode: UNUSABLE });
+    if (file === undefined) return program.error('error: name the configuration', { exitCode: EXIT.unusable });
     const health = await askHealth(loadConfig(file).http, ready ? '/ready' : '/live');
     if (health.kind === 'well') return;
     process.stderr.write(`${health.reason}\n`);
@@ -103,7 +122,7 @@ function collect(name: string, names: string[] = []): string[] {
 
 /** Errors whose message says all: a stack trace of ours would add nothing. */
 function isUsers(error: unknown): error is Error {
-  const types = [ConfigError, ModuleError, TargetError, EffectFailure, SchemaError, HttpListenError];
+  const types = [ConfigError, ModuleError, TargetError, EffectFailure, SchemaError, HttpListenError, WorkerFailed];
   return types.some((type) => error instanceof type);
 }
 
@@ -115,7 +134,7 @@ function checkNames(file: string, noun: string, wanted: readonly string[], known
   const unknown = wanted.filter((name) => !known.some((each) => each.name === name));
   if (unknown.length === 0) return;
   const has = known.length === 0 ? `no ${noun}` : known.map(({ name }) => name).join(', ');
-  program.error(`error: ${file} has no ${noun} ${unknown.join(', ')}; it has ${has}`, { exitCode: UNUSABLE });
+  program.error(`error: ${file} has no ${noun} ${unknown.join(', ')}; it has ${has}`, { exitCode: EXIT.unusable });
 }
 
 function counted(noun: string, found: readonly Named[]): string[] {
@@ -132,7 +151,7 @@ let isDone = false;
 process.once('beforeExit', () => {
   if (isDone) return;
   process.stderr.write('error: a module waits at its top level for something that never comes\n');
-  process.exit(UNUSABLE);
+  process.exit(EXIT.unusable);
 });
 
 try {
@@ -140,11 +159,11 @@ try {
   isDone = true;
 } catch (error) {
   if (error instanceof CommanderError) {
-    process.exit(error.exitCode === 0 ? 0 : UNUSABLE);
+    process.exit(error.exitCode === 0 ? 0 : EXIT.unusable);
   }
   const known = error instanceof Error ? error : new Error(String(error));
   const text = isUsers(error) ? known.message : (known.stack ?? known.message);
   process.stderr.write(`${text}\n`);
   const mayPass = error instanceof EffectFailure && error.kind === 'transient';
-  process.exit(isUsers(error) && !mayPass ? UNUSABLE : 1);
+  process.exit(isUsers(error) && !mayPass ? EXIT.unusable : EXIT.failed);
 }

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Cluster } from '../../test/helpers/cluster.ts';
 import { type Processor, startProcessor } from '../../test/helpers/processor.ts';
+import { workersOf } from '../../test/helpers/workers.ts';
 import { onceGone } from '../guard.ts';
 import { inputPartitions } from './topics.ts';
 
@@ -11,9 +12,10 @@ const STALL_MS = 60_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Kill {
+  readonly victim: 'worker' | 'supervisor';
   /** Records that were committed before it. */
   readonly committed: number;
-  /** Whether the broker still listed its transaction as open when the process was gone. */
+  /** Whether the broker still listed the victim's transaction, or one of its workers', as open when it was gone. */
   readonly inTransaction: boolean;
 }
 
@@ -23,10 +25,10 @@ export interface Watch {
 }
 
 /**
- * Runs `millrace run config/flights.yaml` until that many records are committed. In the middle it is killed with its
- * transaction open, and started again.
+ * Runs `millrace run config/flights.yaml` until that many records are committed. On the way one of its workers is killed with
+ * its transaction open, which the supervisor starts again, and then the supervisor, which is started again here.
  */
-export async function processWithKill(
+export async function processWithKills(
   cluster: Cluster,
   bootstrapServers: string,
   records: number,
@@ -45,17 +47,23 @@ export async function processWithKill(
       },
       { timeoutMs: STALL_MS },
     );
+  /** It may have committed between the look and the kill: such a kill proves less, and another one follows. */
+  const killInTransaction = async (victim: Kill['victim'], goal: number) => {
+    for (let inTransaction = false; !inTransaction;) {
+      let worker = -1;
+      await untilCommitted(goal, async () => (worker = (await workersInTransaction(cluster)).at(0) ?? -1) >= 0);
+      if (victim === 'worker') process.kill(workersOf(millrace.processor)[worker]!.pid, 'SIGKILL');
+      else await millrace.processor.crash();
+      const open = await workersInTransaction(cluster);
+      inTransaction = victim === 'worker' ? open.includes(worker) : open.length > 0;
+      watch.killed({ victim, committed, inTransaction });
+      if (victim === 'supervisor') millrace = startMillrace(bootstrapServers);
+    }
+  };
 
   try {
-    let inTransaction = false;
-    while (!inTransaction) {
-      await untilCommitted(Math.ceil(records / 3), () => hasOpenTransaction(cluster));
-      await millrace.kill();
-      // It may have committed between that look and the kill: such a kill proves less, and another one follows.
-      inTransaction = await hasOpenTransaction(cluster);
-      watch.killed({ committed, inTransaction });
-      millrace = startMillrace(bootstrapServers);
-    }
+    await killInTransaction('worker', Math.ceil(records / 4));
+    await killInTransaction('supervisor', Math.ceil(records / 2));
     await untilCommitted(records);
     await stop(millrace.processor);
   } finally {
@@ -87,7 +95,10 @@ async function committedRecords(cluster: Cluster): Promise<number> {
   return [...offsets.values()].reduce((sum, offset) => sum + offset, 0);
 }
 
-async function hasOpenTransaction(cluster: Cluster): Promise<boolean> {
+/** Numbers of the workers whose transaction the broker lists as open. */
+async function workersInTransaction(cluster: Cluster): Promise<number[]> {
   const transactions = await cluster.transactions();
-  return transactions.some(({ transactionalId, state }) => transactionalId.startsWith(GROUP) && state === 'Ongoing');
+  return transactions
+    .filter(({ transactionalId, state }) => transactionalId.startsWith(`${GROUP}.`) && state === 'Ongoing')
+    .map(({ transactionalId }) => Number(transactionalId.slice(transactionalId.lastIndexOf('.') + 1)));
 }

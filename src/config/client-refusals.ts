@@ -34,6 +34,12 @@ export const REFUSED_PROPERTIES: readonly RefusedProperties[] = [
   { names: ['https.ca.location', 'https.ca.pem'], reason: 'is set by kafka.sasl.oauth.ca' },
   { names: ['client.id'], reason: 'is made from application, pipeline and instance' },
   { names: ['group.id'], reason: 'is set by pipelines.<name>.group' },
+  {
+    names: ['group.instance.id'],
+    reason:
+      'is made from application, pipeline, instance and worker; pipelines.<name>.consumer.staticMembership: false ' +
+      'does without it',
+  },
   { names: ['group.protocol'], reason: 'is set by pipelines.<name>.consumer.protocol' },
   { names: ['group.protocol.type'], reason: 'has only one value that works' },
   { names: ['partition.assignment.strategy'], reason: 'is set by pipelines.<name>.consumer.assignor' },

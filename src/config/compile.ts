@@ -11,6 +11,7 @@ import type {
   SerdeConfig,
 } from './compiled.ts';
 import type { Configuration, Effect, Pipeline, Serde } from './spec.ts';
+import { memberId } from './worker.ts';
 
 interface Origin {
   readonly file: string;
@@ -19,16 +20,13 @@ interface Origin {
   readonly secrets: ReadonlySet<string>;
 }
 
-/** The only worker, for as long as one process is one worker. */
-const WORKER = 0;
-
 export function groupOf(application: string, pipeline: string, group: string | undefined): string {
   return group ?? `${application}.${pipeline}`;
 }
 
 /** From checked fields to the frozen form that the rest of Millrace sees. */
 export function compile(config: Configuration, { file, folder, hostname, secrets }: Origin): CompiledConfig {
-  const { application, instance = hostname, kafka, http, log, shutdown } = config;
+  const { application, instance = hostname, kafka, worker, http, log, shutdown } = config;
   const around = { config: { ...config, instance }, folder };
   const pipelines = Object.entries(config.pipelines).map(([name, pipeline]) => compilePipeline(name, pipeline, around));
   const effects = Object.entries(config.effects).map(([name, effect]) => compileEffect(name, effect, around));
@@ -39,6 +37,15 @@ export function compile(config: Configuration, { file, folder, hostname, secrets
     cluster: compileCluster(kafka, folder),
     pipelines,
     effects,
+    worker: {
+      maxMemoryBytes: worker.maxMemory ?? null,
+      restart: {
+        attempts: worker.restart.attempts,
+        minDelayMs: worker.restart.minDelay,
+        maxDelayMs: worker.restart.maxDelay,
+        resetAfterMs: worker.restart.resetAfter,
+      },
+    },
     http,
     log,
     shutdown: { graceMs: shutdown.grace },
@@ -57,6 +64,7 @@ function compilePipeline(name: string, pipeline: Pipeline, around: Around): Pipe
   return {
     kind: 'pipeline',
     ...compileFlow(name, pipeline, around),
+    workers: pipeline.workers,
     transformPath: resolve(around.folder, transform),
     outputs: Object.entries(outputs).map(([name, { topic, key, value }]) => ({
       name,
@@ -83,6 +91,7 @@ function compileEffect(name: string, effect: Effect, around: Around): EffectConf
   return {
     kind: 'effect',
     ...compileFlow(name, effect, around),
+    workers: 1,
     eventId: compileEventId(effect.eventId),
     target: compileTarget(effect, `${application}.${name}`, around.folder),
     batch: { maxRecords: batch.maxRecords, maxWaitMs: batch.maxWait },
@@ -108,12 +117,14 @@ function compileFlow(
   name: string,
   { group, input, retry, deadLetter, onError, consumer, producer }: Pipeline | Effect,
   { config: { application, instance, kafka }, folder }: Around,
-): Omit<FlowConfig, 'kind' | 'transaction' | 'provenance'> {
+): Omit<FlowConfig, 'kind' | 'workers' | 'transaction' | 'provenance'> {
   const serde = (spec: Serde) => compileSerde(spec, folder);
+  const member = memberId(application, name, instance, 0);
   return {
     name,
+    worker: 0,
     groupId: groupOf(application, name, group),
-    transactionalId: [application, name, instance, WORKER].join('.'),
+    transactionalId: member,
     input: { ...input, key: serde(input.key), value: serde(input.value) },
     retry: { attempts: retry.attempts, minDelayMs: retry.minDelay, maxDelayMs: retry.maxDelay },
     deadLetter: deadLetter ?? null,
@@ -123,6 +134,7 @@ function compileFlow(
       assignor: consumer.assignor,
       sessionTimeoutMs: consumer.sessionTimeout,
       maxPollIntervalMs: consumer.maxPollInterval,
+      instanceId: consumer.protocol === 'classic' && consumer.staticMembership ? member : null,
     },
     consumerProperties: { ...propertiesFor('consumer', kafka.properties), ...consumer.properties },
     producerProperties: { ...propertiesFor('producer', kafka.properties), ...producer.properties },

@@ -38,6 +38,10 @@ export interface FlowConfig {
   /** No pipeline and effect share one. */
   readonly name: string;
   readonly groupId: string;
+  /** How many processes of one supervisor run it; each effect has one. */
+  readonly workers: number;
+  /** Which of them this is, from 0. */
+  readonly worker: number;
   /** `<application>.<name>.<instance>.<worker>` */
   readonly transactionalId: string;
   readonly input: {
@@ -64,6 +68,12 @@ export interface FlowConfig {
     /** Classic protocol only; the broker decides it in the consumer protocol. */
     readonly sessionTimeoutMs: number;
     readonly maxPollIntervalMs: number;
+    /**
+     * `group.instance.id`, the name by which the group knows a member beyond its process; null for none. Classic protocol
+     * only: under the consumer protocol the broker refuses the name of a member that crashed for as long as its session
+     * lasts (UNRELEASED_INSTANCE_ID, KIP-848), and its successor could not start.
+     */
+    readonly instanceId: string | null;
   };
   /** Adds headers to everything written that say where it comes from, for verification. */
   readonly provenance: boolean;
@@ -203,6 +213,22 @@ export interface ClusterConfig {
   readonly properties: ClientProperties;
 }
 
+/** What a supervisor does about the processes that it runs. */
+export interface WorkerConfig {
+  /** Resident bytes past which a worker is replaced; null for no limit. */
+  readonly maxMemoryBytes: number | null;
+  readonly restart: RestartConfig;
+}
+
+export interface RestartConfig {
+  /** Restarts in a row. */
+  readonly attempts: number;
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number;
+  /** After a life of this length the count begins anew. */
+  readonly resetAfterMs: number;
+}
+
 export interface CompiledConfig {
   /** The file it was read from, absolute. */
   readonly file: string;
@@ -211,6 +237,7 @@ export interface CompiledConfig {
   readonly cluster: ClusterConfig;
   readonly pipelines: readonly PipelineConfig[];
   readonly effects: readonly EffectConfig[];
+  readonly worker: WorkerConfig;
   readonly http: { readonly host: string; readonly port: number };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'auto' | 'json' | 'pretty' };
   readonly shutdown: { readonly graceMs: number };

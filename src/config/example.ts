@@ -17,6 +17,7 @@ kafka:
 pipelines:
   route-flights:
     group: flights.route-flights
+    workers: 2
     input:
       topics: [flights]
       key: string
@@ -35,6 +36,7 @@ pipelines:
       assignor: cooperative-sticky
       sessionTimeout: 10s
       maxPollInterval: 5m
+      staticMembership: true
       properties:
         fetch.max.bytes: 10485760
     producer:
@@ -74,6 +76,7 @@ effects:
       assignor: cooperative-sticky
       sessionTimeout: 10s
       maxPollInterval: 5m
+      staticMembership: true
       properties:
         fetch.max.bytes: 10485760
     producer:
@@ -100,6 +103,9 @@ effects:
       connections: 8
       bearerToken: \${DESK_TOKEN:-change-me}
       tls: { ca: ./ca.pem, certificate: ./client.pem, key: ./client.key }
+worker:
+  maxMemory: 1GiB
+  restart: { attempts: 10, minDelay: 200ms, maxDelay: 30s, resetAfter: 5m }
 http: { host: 0.0.0.0, port: 8080 }
 log: { level: info, format: auto }
 shutdown: { grace: 30s }

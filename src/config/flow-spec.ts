@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { clientProperties } from './client-spec.ts';
-import { choice, duration, either, integer, name, path, size, topic } from './fields.ts';
+import { choice, duration, either, flag, integer, name, path, size, topic } from './fields.ts';
 
 /** The blocks that pipelines and effects have in common. */
 
@@ -74,6 +74,13 @@ export const consumer = z.strictObject({
   maxPollInterval: duration({ min: '1s', max: '24h' })
     .prefault('5m')
     .describe('A member that has not polled for this long has its partitions taken over.'),
+  staticMembership: flag()
+    .prefault(true)
+    .describe(
+      'Whether the group knows a member by its name (KIP-345), so that one which is back within `sessionTimeout` finds ' +
+        'its partitions as it left them; classic protocol only. Turn it off where `instance` changes from start to ' +
+        'start: see workers.md.',
+    ),
   properties: clientProperties('consumer').prefault({}).describe('librdkafka properties of the consumer.'),
 });
 

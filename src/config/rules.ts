@@ -31,6 +31,7 @@ export function checkRules(config: Salvaged<Configuration>, source: ConfigSource
       source.reportKey(at, 'must not have the name of a pipeline: groups and transactional ids are made of it');
     }
   }
+  checkBackOff(config?.worker?.restart, ['worker', 'restart'], source);
   checkGroupsDiffer(config, source);
   checkAny(config, source);
 }
@@ -78,16 +79,24 @@ function checkTopics(flow: Flow, at: Path, source: ConfigSource) {
 }
 
 function checkDelays({ retry, transaction }: Flow, at: Path, source: ConfigSource) {
-  const { minDelay, maxDelay } = retry ?? {};
-  if (minDelay !== undefined && maxDelay !== undefined && maxDelay < minDelay) {
-    reportPair(source, [...at, 'retry'], ['maxDelay', maxDelay], 'must be at least', ['minDelay', minDelay]);
-  }
+  checkBackOff(retry, [...at, 'retry'], source);
   const { commitInterval, timeout } = transaction ?? {};
   if (commitInterval !== undefined && timeout !== undefined && timeout < 2 * commitInterval) {
     reportPair(source, [...at, 'transaction'], ['timeout', timeout], 'must be at least twice', [
       'commitInterval',
       commitInterval,
     ]);
+  }
+}
+
+function checkBackOff(
+  backOff: { minDelay?: number | undefined; maxDelay?: number | undefined } | undefined,
+  at: Path,
+  source: ConfigSource,
+) {
+  const { minDelay, maxDelay } = backOff ?? {};
+  if (minDelay !== undefined && maxDelay !== undefined && maxDelay < minDelay) {
+    reportPair(source, at, ['maxDelay', maxDelay], 'must be at least', ['minDelay', minDelay]);
   }
 }
 
@@ -112,7 +121,8 @@ function reportPair(
 function checkGroup(consumer: Salvaged<Pipeline['consumer']>, at: Path, source: ConfigSource) {
   const { protocol, sessionTimeout, maxPollInterval, properties } = consumer ?? {};
   if (protocol === 'consumer') {
-    for (const field of [['assignor'], ['sessionTimeout'], ['properties', 'heartbeat.interval.ms']]) {
+    const fields = [['assignor'], ['sessionTimeout'], ['staticMembership'], ['properties', 'heartbeat.interval.ms']];
+    for (const field of fields) {
       if (source.has([...at, ...field])) {
         source.reportKey(
           [...at, ...field],

@@ -4,6 +4,7 @@ import { effect } from './effect-spec.ts';
 import { choice, duration, flag, integer, name, path, text, topic } from './fields.ts';
 import { sasl, tls } from './security-spec.ts';
 import { consumer, deadLetter, group, input, onError, producer, retry, serde, transaction } from './flow-spec.ts';
+import { worker } from './worker-spec.ts';
 
 /**
  * The configuration, one spec per field: type, bounds, default and meaning. Parsing, error messages, the JSON Schema
@@ -29,6 +30,12 @@ const output = z.strictObject({
 
 const pipeline = z.strictObject({
   group,
+  workers: integer({ min: 1, max: 1000 })
+    .prefault(1)
+    .describe(
+      'How many processes share out its partitions on this machine, under a supervisor: see workers.md. More than the ' +
+        'input has partitions are of no use.',
+    ),
   input: input.describe('What is read.'),
   transform: path('./transforms/route-flight.ts').describe('The module whose default export is the transform.'),
   outputs: z
@@ -85,6 +92,7 @@ export const configuration = z.strictObject({
     .prefault({})
     .describe('Kafka to databases and services, by name: see effects.md.')
     .meta({ allowed: 'a mapping of effects by name' }),
+  worker: worker.prefault({}).describe('The processes that a supervisor runs pipelines and effects in.'),
   http: z
     .strictObject({
       host: text().prefault('0.0.0.0').describe('The address to listen on.'),

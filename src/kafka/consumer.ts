@@ -27,6 +27,7 @@ export interface ConsumerOptions {
   assignor: string;
   sessionTimeoutMs: number;
   maxPollIntervalMs: number;
+  instanceId: string | null;
   /** librdkafka properties of the user; the configuration has refused those that would weaken the guarantee. */
   properties: Readonly<Record<string, string | number | boolean>>;
   report: (error: Error) => void;
@@ -64,6 +65,7 @@ function configuration(options: ConsumerOptions): NativeConf {
     'client.id': options.clientId,
     'group.id': options.needs.groupId,
     'group.protocol': options.protocol,
+    ...(options.instanceId === null ? {} : { 'group.instance.id': options.instanceId }),
     'max.poll.interval.ms': options.maxPollIntervalMs,
     'isolation.level': 'read_committed', // also turns on stable offset fetching
     'enable.auto.commit': false,
@@ -192,11 +194,23 @@ export class KafkaInput implements Consumer {
       }
       if (failure.kind === 'denied') throw await explained(failure, this.client, this.#options.needs);
       // The rest (a broker is gone, max.poll.interval.ms was exceeded, …) the client recovers from by itself, or it
-      // is followed by a rebalance; a fatal one (a static member that was fenced) is not survived.
-      if (failure.kind === 'fatal' && failure.code === FATAL) throw failure;
+      // is followed by a rebalance; a fatal one is not survived.
+      if (failure.kind === 'fatal' && failure.code === FATAL) throw this.#fenced() ?? failure;
       this.#options.report(failure);
       return [];
     }
+  }
+
+  /** What the client's fatal error means to a static member, for whom it has no other: FENCED_INSTANCE_ID (KIP-345). */
+  #fenced(): ClientError | null {
+    const { instanceId, needs } = this.#options;
+    if (instanceId === null) return null;
+    return new ClientError(
+      `another process has joined group ${needs.groupId} as group.instance.id ${instanceId}: two instances run under one name. ` +
+        `Give each its own "instance" in the configuration (this one stops, the other goes on)`,
+      'fenced',
+      FATAL,
+    );
   }
 
   async #rebalance(code: number, partitions: TopicPartition[]): Promise<void> {

@@ -55,6 +55,14 @@ export const ALERTS: readonly Alert[] = [
     then: 'look at the dead-letter topic',
   },
   {
+    name: 'MillraceWorkerCrashes',
+    when: 'worker processes end again and again',
+    expression: `sum by (pipeline) (increase(${METRICS.workerRestarts.name}{reason="crash"}[15m])) > 3`,
+    lasting: '0m',
+    severity: 'warning',
+    then: 'the log has their last words',
+  },
+  {
     name: 'MillraceProducerReplaced',
     when: 'the producer is replaced again and again',
     expression: `sum by (pipeline, reason) (increase(${METRICS.recycled.name}[15m])) > 5`,

@@ -58,8 +58,9 @@ function endpointsOf({ metrics, statuses, redact }: HttpSources): ReadonlyMap<st
     [
       '/ready',
       () => {
-        const pipelines = statuses().map(({ pipeline, state, ready, reasons }) => ({
+        const pipelines = statuses().map(({ pipeline, worker, state, ready, reasons }) => ({
           pipeline,
+          worker,
           state,
           ready,
           reasons,

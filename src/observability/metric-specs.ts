@@ -90,19 +90,19 @@ export const METRICS = {
   assigned: {
     type: 'gauge',
     name: 'millrace_assigned_partitions',
-    labels: ['pipeline'],
-    help: 'Partitions this process reads.',
+    labels: ['pipeline', 'worker'],
+    help: 'Partitions that a worker reads.',
   },
   held: {
     type: 'gauge',
     name: 'millrace_held_partitions',
-    labels: ['pipeline'],
+    labels: ['pipeline', 'worker'],
     help: 'Partitions that can not go on: a record fails, and is not or can not be dead-lettered.',
   },
   ready: {
     type: 'gauge',
     name: 'millrace_ready',
-    labels: ['pipeline'],
+    labels: ['pipeline', 'worker'],
     help: '1 while records flow, or could; 0 otherwise. /ready says why.',
   },
   rebalances: {
@@ -122,6 +122,18 @@ export const METRICS = {
     name: 'millrace_client_errors_total',
     labels: ['pipeline', 'client'],
     help: 'Errors that the Kafka client reported by itself, such as a broker that is down; with `client="target"`, times that an effect could not open its target.',
+  },
+  workers: {
+    type: 'gauge',
+    name: 'millrace_workers_running',
+    labels: ['pipeline'],
+    help: 'Worker processes that run, where a supervisor runs them.',
+  },
+  workerRestarts: {
+    type: 'counter',
+    name: 'millrace_worker_restarts_total',
+    labels: ['pipeline', 'reason'],
+    help: 'Times that a supervisor has put a new process in the place of a worker.',
   },
   build: {
     type: 'gauge',
@@ -148,6 +160,11 @@ export const RECYCLE_REASONS: Readonly<Record<RecycleReason, string>> = {
   fatal: 'the producer reported that it can not go on',
   rejected: 'the broker refused a record',
 };
+
+export const RESTART_REASONS = {
+  crash: 'it had ended without being asked to',
+  memory: 'its memory had passed `worker.maxMemory`',
+} as const;
 
 export const EFFECT_OUTCOMES = {
   applied: 'it was done now',

@@ -5,6 +5,7 @@ import {
   METRICS,
   REBALANCE_EVENTS,
   RECYCLE_REASONS,
+  RESTART_REASONS,
   type MetricSpec,
 } from './metric-specs.ts';
 
@@ -18,8 +19,8 @@ export function metricsPage(): string {
 | --- | --- |
 | \`/metrics\` | what follows, in Prometheus' text format |
 | \`/live\` | 200 as long as the process answers at all |
-| \`/ready\` | 200 while every pipeline gets on, otherwise 503; the state of each pipeline and why it is not ready, as JSON |
-| \`/status\` | each pipeline's partitions with committed offset, lag and why one is held, as JSON |
+| \`/ready\` | 200 while every pipeline gets on, otherwise 503; the state of each pipeline's workers and why one is not ready, as JSON |
+| \`/status\` | each worker's partitions with committed offset, lag and why one is held, as JSON |
 
 ## Metrics
 
@@ -31,6 +32,10 @@ memory: a process that is killed takes what it had not been asked for since the 
 ${Object.values(METRICS).map(metricRow).join('\n')}
 
 The process and Node.js describe themselves in \`process_*\` and \`nodejs_*\`, as prom-client defines them.
+
+Where a supervisor runs workers ([workers](workers.md)), it serves one page for all: what workers count is added up, and stays when
+one of their processes ends, as far as the supervisor had heard of it. \`process_*\` and \`nodejs_*\` then have the label \`worker\`:
+\`<pipeline>.<index>\`, or \`supervisor\`. Gauges with that label elsewhere have the index alone, 0 where there is one worker.
 
 Every label is bounded: topics and outputs come from the configuration, only assigned partitions have series, and of the types of
 error a pipeline meets the first ones get a series each, the rest share \`error="other"\`.
@@ -54,6 +59,10 @@ ${valueRows(ABORT_REASONS)}
 | \`reason\` of \`${METRICS.recycled.name}\` | meaning |
 | --- | --- |
 ${valueRows(RECYCLE_REASONS)}
+
+| \`reason\` of \`${METRICS.workerRestarts.name}\` | meaning |
+| --- | --- |
+${valueRows(RESTART_REASONS)}
 
 ## Worth an alert
 

@@ -33,8 +33,13 @@ export interface Metrics {
 /**
  * @param version The version of Millrace, for `millrace_build_info`.
  * @param statuses Called at each scrape: gauges are read off the pipelines as they stand, not kept beside them.
+ * @param processLabels Labels for what is of this process alone, where its metrics are joined with those of others.
  */
-export function createMetrics(version: string, statuses: () => readonly PipelineStatus[]): Metrics {
+export function createMetrics(
+  version: string,
+  statuses: () => readonly PipelineStatus[],
+  processLabels: Readonly<Record<string, string>> = {},
+): Metrics {
   const registry = new Registry();
   const instruments = createInstruments(registry);
   registerGauges(registry, statuses);
@@ -42,7 +47,7 @@ export function createMetrics(version: string, statuses: () => readonly Pipeline
     { version, node: process.version },
     1,
   );
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, labels: processLabels });
   return { registry, observer: (flow) => countFacts(instruments, flow) };
 }
 
@@ -101,16 +106,18 @@ function registerGauges(registry: Registry, statuses: () => readonly PipelineSta
       },
     });
 
-  gauge(METRICS.lag, 'sum', (gauge, { pipeline, partitions }) => {
+  gauge(METRICS.lag, 'max', (gauge, { pipeline, partitions }) => {
     for (const { topic, partition, lag } of partitions) {
       if (lag !== null) gauge.set({ pipeline, topic, partition }, lag);
     }
   });
-  gauge(METRICS.assigned, 'sum', (assigned, { pipeline, partitions }) => assigned.set({ pipeline }, partitions.length));
-  gauge(METRICS.held, 'sum', (held, { pipeline, partitions }) =>
-    held.set({ pipeline }, partitions.filter((partition) => partition.held !== null).length),
+  gauge(METRICS.assigned, 'sum', (assigned, { pipeline, worker, partitions }) =>
+    assigned.set({ pipeline, worker }, partitions.length),
   );
-  gauge(METRICS.ready, 'min', (ready, status) => ready.set({ pipeline: status.pipeline }, status.ready ? 1 : 0));
+  gauge(METRICS.held, 'sum', (held, { pipeline, worker, partitions }) =>
+    held.set({ pipeline, worker }, partitions.filter((partition) => partition.held !== null).length),
+  );
+  gauge(METRICS.ready, 'min', (gauge, { pipeline, worker, ready }) => gauge.set({ pipeline, worker }, ready ? 1 : 0));
 }
 
 function countFacts(instruments: Instruments, config: MeasuredFlow): Partial<Observer> {

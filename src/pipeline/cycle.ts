@@ -5,6 +5,7 @@ import { FreezeWatch } from './freeze.ts';
 import { type Culprit, Isolation } from './isolation.ts';
 import type { Completed, Lane } from './lane.ts';
 import type { Observer } from './observer.ts';
+import { ClientError } from './ports.ts';
 import type { Transaction } from './transaction.ts';
 import type { Verdicts } from './verdicts.ts';
 import type { Outcome, TransactionWriter } from './writer.ts';
@@ -127,10 +128,9 @@ export class TransactionCycle {
     return culprit;
   }
 
-  fail(message: string, cause?: unknown): void {
-    this.#failure ??= new PipelineFailed(`${this.#options.config.kind} ${this.#options.config.name}: ${message}`, {
-      cause,
-    });
+  fail(message: string, { cause, isFinal = true }: { cause?: unknown; isFinal?: boolean } = {}): void {
+    const { kind, name } = this.#options.config;
+    this.#failure ??= new PipelineFailed(`${kind} ${name}: ${message}`, { cause, isFinal });
     this.#options.wake();
   }
 
@@ -223,8 +223,10 @@ export class TransactionCycle {
       })
       .catch((error: unknown) => {
         if (error instanceof PipelineFailed) this.#failure ??= error;
-        else if (!this.#options.signal.aborted)
-          this.fail(error instanceof Error ? error.message : String(error), error);
+        else if (!this.#options.signal.aborted) {
+          const isFinal = error instanceof ClientError && error.isFinal;
+          this.fail(error instanceof Error ? error.message : String(error), { cause: error, isFinal });
+        }
       })
       .finally(() => {
         this.#settling = null;

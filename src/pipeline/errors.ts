@@ -3,6 +3,13 @@
 /** The pipeline can't go on; the process ends with a code other than 0. The message is written for an operator. */
 export class PipelineFailed extends Error {
   override readonly name = 'PipelineFailed';
+  /** Whether a new process would fail alike, since what is wrong lies outside of this one. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, { cause, isFinal = true }: { cause?: unknown; isFinal?: boolean } = {}) {
+    super(message, { cause });
+    this.isFinal = isFinal;
+  }
 }
 
 /** A record that the client or the broker refuses to take. */

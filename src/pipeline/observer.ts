@@ -67,7 +67,10 @@ export interface PartitionStatus extends TopicPartition {
 /** A pipeline as it stands now: what gauges, readiness and the status page are made from. */
 export interface PipelineStatus {
   pipeline: string;
-  state: 'starting' | 'running' | 'draining' | 'stopped' | 'failed';
+  /** Which of its workers, from 0. */
+  worker: number;
+  /** `down`: its process is gone, and another one will take its place. */
+  state: 'starting' | 'running' | 'draining' | 'stopped' | 'failed' | 'down';
   /** True while records flow, or could: tied to progress, not to being up. */
   ready: boolean;
   /** Why it is not ready, in words for an operator; empty when ready. */

@@ -113,6 +113,11 @@ export class ClientError extends Error {
     this.recordLevel = recordLevel;
   }
 
+  /** A new process in this one's place would fail alike. */
+  get isFinal(): boolean {
+    return this.kind === 'denied' || this.kind === 'fenced';
+  }
+
   /** The transaction is over, but the producer is not: an abort ends it. */
   get endsInAbort(): boolean {
     return this.kind === 'abortable' || this.kind === 'rejected' || this.kind === 'stale';

@@ -21,7 +21,7 @@ export interface ProcessorOptions {
   target?: Target;
   deadLetter: LaneContext['deadLetter'];
   observer: Observer;
-  /** Begins the attempt header where the configuration asks for provenance. */
+  /** The process's name: begins the attempt header where the configuration asks for provenance. */
   instance: string;
 }
 
@@ -145,7 +145,7 @@ export class Processor {
       if (this.#state === 'stopped') return;
       if (!(error instanceof ClientError)) throw error;
       const { kind, name } = this.#options.config;
-      throw new PipelineFailed(`${kind} ${name}: ${error.message}`, { cause: error });
+      throw new PipelineFailed(`${kind} ${name}: ${error.message}`, { cause: error, isFinal: error.isFinal });
     } finally {
       this.#cycle.stop();
     }
@@ -227,7 +227,7 @@ export class Processor {
   }
 
   #stopAt({ topic, partition }: TopicPartition, offset: number, error: Error): void {
-    this.#cycle.fail(`${topic}-${partition} offset ${offset}: ${error.message}; onError is "stop"`, error);
+    this.#cycle.fail(`${topic}-${partition} offset ${offset}: ${error.message}; onError is "stop"`, { cause: error });
   }
 
   /** Partitions change hands between two transactions only. */
@@ -326,6 +326,7 @@ export class Processor {
           })
         : [`is ${this.#state}`];
     if (target?.unready != null) reasons.push(target.unready);
-    return { pipeline: config.name, state: this.#state, ready: reasons.length === 0, reasons, partitions };
+    const { name: pipeline, worker } = config;
+    return { pipeline, worker, state: this.#state, ready: reasons.length === 0, reasons, partitions };
   }
 }

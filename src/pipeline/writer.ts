@@ -295,7 +295,9 @@ export class TransactionWriter {
       if (why !== 'rejected') this.#recyclesInARow++;
       if (this.#recyclesInARow > MAX_RECYCLES || this.#stuck > MAX_STUCK) {
         const last = cause ? `; the last failure: ${cause.message}` : '';
-        throw new PipelineFailed(`no transaction could be committed with ${MAX_RECYCLES} producers in a row${last}`);
+        throw new PipelineFailed(`no transaction could be committed with ${MAX_RECYCLES} producers in a row${last}`, {
+          isFinal: false,
+        });
       }
       if (why !== 'rejected' && this.#recyclesInARow > 1) {
         const pause = Math.min(RECYCLE_MAX_MS, RECYCLE_MIN_MS * 2 ** (this.#recyclesInARow - 2));

@@ -4,6 +4,8 @@ export interface Metrics {
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
   /** The series of that name. */
   series(name: string): readonly Series[];
+  /** How many series there are, of all names. */
+  readonly size: number;
 }
 
 export interface Series {
@@ -25,6 +27,7 @@ export function parseMetrics(page: string): Metrics {
   const series = (name: string): readonly Series[] => byName.get(name) ?? [];
   return {
     series,
+    size: [...byName.values()].reduce((sum, of) => sum + of.length, 0),
     sum: (name, wanted = {}) =>
       series(name)
         .filter(({ labels }) => Object.entries(wanted).every(([label, text]) => labels[label] === text))

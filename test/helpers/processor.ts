@@ -45,10 +45,14 @@ export interface Processor {
   untilExit(patience?: Patience): Promise<Exit>;
   /** To the process itself, not to its group: what an orchestrator does. */
   signal(name: 'SIGTERM' | 'SIGINT'): void;
+  /** To the whole group: what a Ctrl-C in a terminal does. */
+  interrupt(): void;
   stop(): void;
   cont(): void;
   /** SIGKILL to the whole group; resolves when it is gone. */
   kill(): Promise<void>;
+  /** SIGKILL to the process itself, not to its workers. */
+  crash(): Promise<void>;
   /** The last lines it printed, and how it ended. */
   lastWords(): string;
 }
@@ -171,12 +175,17 @@ export function startProcessor({ args, cwd, httpPort, env = {}, container }: Pro
     signal(name) {
       if (exit === null) process.kill(pid, name);
     },
+    interrupt: () => toGroup('SIGINT'),
     stop: () => toGroup('SIGSTOP'),
     cont: () => toGroup('SIGCONT'),
     async kill() {
       // Docker's client can pass on any signal but this one.
       if (container && exit === null) await promisify(execFile)('docker', ['kill', container.name]);
       else toGroup('SIGKILL');
+      await untilExit();
+    },
+    async crash() {
+      if (exit === null) process.kill(pid, 'SIGKILL');
       await untilExit();
     },
     lastWords,

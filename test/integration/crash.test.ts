@@ -81,6 +81,6 @@ it('A4: shows nothing of a zombie that was stopped for twice the session timeout
 
   const { evidence, exposure } = await run.judge();
   const aborted = abortedRecords(evidence.visible, evidence.uncommitted).map(transactionOf);
-  expect(aborted.some((transaction) => transaction?.startsWith('zombie/'))).toBe(true);
+  expect(aborted.some((transaction) => transaction?.startsWith('zombie.0/'))).toBe(true);
   expect(exposure.rebalances).toBeGreaterThan(2);
 });

@@ -126,6 +126,7 @@ describe('client properties that would weaken the guarantee', () => {
     ['delivery.timeout.ms', '10'],
     ['socket.timeout.ms', '10'],
     ['group.id', 'mine'],
+    ['group.instance.id', 'mine'],
     ['group.protocol', 'consumer'],
     ['partition.assignment.strategy', 'range'],
     ['queuing.strategy', 'lifo'],

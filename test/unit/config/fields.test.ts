@@ -12,12 +12,12 @@ describe('unknown fields', () => {
     ['log: { levl: info }', '11:8  log.levl: unknown field, did you mean "level"?'],
     [
       'retries: 3',
-      '11:1  retries: unknown field, allowed: application, instance, kafka, pipelines, effects, http, log or shutdown',
+      '11:1  retries: unknown field, allowed: application, instance, kafka, pipelines, effects, worker, http, log or shutdown',
     ],
     ['logg: {}', '11:1  logg: unknown field, did you mean "log"?'],
     [
       'constructor: {}',
-      '11:1  constructor: unknown field, allowed: application, instance, kafka, pipelines, effects, http, log or shutdown',
+      '11:1  constructor: unknown field, allowed: application, instance, kafka, pipelines, effects, worker, http, log or shutdown',
     ],
   ])('refuses "%s" with what may have been meant', (line, problem) => {
     expect(problems(topLevelWith(line))).toEqual([`flights.yaml:${problem}`]);

@@ -47,6 +47,8 @@ describe('a configuration that is right', () => {
         {
           kind: 'pipeline',
           name: 'route-flights',
+          workers: 1,
+          worker: 0,
           groupId: 'flights.route-flights',
           transactionalId: 'flights.route-flights.host-1.0',
           input: { topics: ['flights'], key: { type: 'string' }, value: { type: 'json' }, startAt: 'earliest' },
@@ -69,6 +71,7 @@ describe('a configuration that is right', () => {
             assignor: 'cooperative-sticky',
             sessionTimeoutMs: 10_000,
             maxPollIntervalMs: 300_000,
+            instanceId: 'flights.route-flights.host-1.0',
           },
           provenance: false,
           consumerProperties: {},
@@ -76,6 +79,10 @@ describe('a configuration that is right', () => {
         },
       ],
       effects: [],
+      worker: {
+        maxMemoryBytes: null,
+        restart: { attempts: 10, minDelayMs: 200, maxDelayMs: 30_000, resetAfterMs: 300_000 },
+      },
       http: { host: '0.0.0.0', port: 8080 },
       log: { level: 'info', format: 'auto' },
       shutdown: { graceMs: 30_000 },

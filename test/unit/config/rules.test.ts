@@ -102,12 +102,13 @@ describe('delays', () => {
 describe('the group protocol', () => {
   it('refuses with consumer what only the classic one has', () => {
     const line =
-      'consumer: { protocol: consumer, assignor: range, sessionTimeout: 10s, properties: { heartbeat.interval.ms: 1000 } }';
+      'consumer: { protocol: consumer, assignor: range, sessionTimeout: 10s, staticMembership: true, properties: { heartbeat.interval.ms: 1000 } }';
     const message = 'is for protocol: classic only; with protocol: consumer the broker decides';
     expect(problems(pipelineWith(line))).toEqual([
       `flights.yaml:11:37  pipelines.route.consumer.assignor: ${message}`,
       `flights.yaml:11:54  pipelines.route.consumer.sessionTimeout: ${message}`,
-      `flights.yaml:11:89  pipelines.route.consumer.properties.heartbeat.interval.ms: ${message}`,
+      `flights.yaml:11:75  pipelines.route.consumer.staticMembership: ${message}`,
+      `flights.yaml:11:113  pipelines.route.consumer.properties.heartbeat.interval.ms: ${message}`,
     ]);
   });
 
@@ -121,9 +122,18 @@ describe('the group protocol', () => {
     const line =
       'consumer: { protocol: consumer, maxPollInterval: 30s, properties: { group.remote.assignor: uniform } }';
     expect(load(pipelineWith(line)).pipelines[0]).toMatchObject({
-      group: { protocol: 'consumer', maxPollIntervalMs: 30_000 },
+      group: { protocol: 'consumer', maxPollIntervalMs: 30_000, instanceId: null },
       consumerProperties: { 'group.remote.assignor': 'uniform' },
     });
+  });
+});
+
+describe('static membership', () => {
+  it('goes by the name of the transactional id, unless it is turned off', () => {
+    const [on] = load(pipelineWith()).pipelines;
+    expect(on?.group.instanceId).toBe(on?.transactionalId);
+    const [off] = load(pipelineWith('consumer: { staticMembership: false }')).pipelines;
+    expect(off?.group.instanceId).toBeNull();
   });
 });
 

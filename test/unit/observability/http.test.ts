@@ -14,6 +14,7 @@ const HOST = '127.0.0.1';
 
 const RUNNING: PipelineStatus = {
   pipeline: 'route',
+  worker: 0,
   state: 'running',
   ready: true,
   reasons: [],
@@ -76,7 +77,7 @@ describe('the HTTP endpoints', () => {
     const response = await fetch(url('/ready'));
     expect([response.status, await response.json()]).toEqual([
       200,
-      { ready: true, pipelines: [{ pipeline: 'route', state: 'running', ready: true, reasons: [] }] },
+      { ready: true, pipelines: [{ pipeline: 'route', worker: 0, state: 'running', ready: true, reasons: [] }] },
     ]);
   });
 

@@ -9,6 +9,8 @@ import { Verdicts } from '../../../src/pipeline/verdicts.ts';
 export const FLOW: FlowConfig = {
   kind: 'pipeline',
   name: 'p',
+  workers: 1,
+  worker: 0,
   groupId: 'a.p',
   transactionalId: 'a.p.i.0',
   input: { topics: ['t'], key: { type: 'bytes' }, value: { type: 'bytes' }, startAt: 'earliest' },
@@ -16,7 +18,13 @@ export const FLOW: FlowConfig = {
   retry: { attempts: 3, minDelayMs: 10, maxDelayMs: 100 },
   deadLetter: null,
   onError: 'hold',
-  group: { protocol: 'classic', assignor: 'cooperative-sticky', sessionTimeoutMs: 10_000, maxPollIntervalMs: 60_000 },
+  group: {
+    protocol: 'classic',
+    assignor: 'cooperative-sticky',
+    sessionTimeoutMs: 10_000,
+    maxPollIntervalMs: 60_000,
+    instanceId: null,
+  },
   provenance: false,
   consumerProperties: {},
   producerProperties: {},
