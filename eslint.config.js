@@ -13,7 +13,8 @@ const MAY_IMPORT = {
   kafka: ['config/compiled.ts', 'pipeline'],
   serde: ['config/compiled.ts', 'pipeline'],
   'dead-letters': ['config/compiled.ts', 'pipeline', 'transform'],
-  observability: ['config/compiled.ts', 'pipeline'],
+  observability: ['config/compiled.ts', 'page/overview.ts', 'pipeline'],
+  page: [],
   effects: ['config/compiled.ts', 'pipeline', 'serde', 'transform'],
   // A tool, not part of the loop: it has the clients' own calls, and no port between.
   prove: ['config/compiled.ts', 'pipeline', 'kafka', 'transform', 'dead-letters'],

@@ -1,8 +1,9 @@
 /**
- * Prepares a fresh clone: packages, the Kafka client's native part, the build, a Kafka broker and a PostgreSQL to start. Plain
+ * Prepares a fresh clone: packages, the Kafka client's native part, the build, a Kafka broker and a PostgreSQL to start, a browser. Plain
  * JavaScript without packages, because it runs before any is installed. What is there already is left alone.
  */
 import { provideBuild } from './setup/build.mjs';
+import { provideChromium } from './setup/chromium.mjs';
 import { provideKafka } from './setup/kafka.mjs';
 import { providePackages } from './setup/packages.mjs';
 import { providePostgres } from './setup/postgres.mjs';
@@ -23,6 +24,7 @@ try {
   provideBuild();
   provideKafka();
   providePostgres();
+  if (process.argv.includes('--browser')) provideChromium();
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(error.message);

@@ -2,6 +2,7 @@ import type { CompiledConfig, EffectConfig, FlowConfig, PipelineConfig } from '.
 import { createDeadLetters } from './dead-letters/dead-letter.ts';
 import { effectLanes } from './effects/lane.ts';
 import { EffectTarget } from './effects/target.ts';
+import { traced } from './effects/traced-adapter.ts';
 import { KafkaInput } from './kafka/consumer.ts';
 import type { Needs } from './kafka/denials.ts';
 import { TransactionalProducer } from './kafka/producer.ts';
@@ -12,6 +13,7 @@ import { logFacts } from './observability/log-facts.ts';
 import type { Logger } from './observability/logger.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { redactSecrets } from './observability/redact.ts';
+import { traceTransactions } from './observability/trace-transactions.ts';
 import type { Observer } from './pipeline/observer.ts';
 import { Processor } from './pipeline/processor.ts';
 import { TransformLane } from './pipeline/transform-lane.ts';
@@ -38,7 +40,9 @@ export async function createPipeline(pipeline: PipelineConfig, around: Surroundi
 
 export async function createEffect(effect: EffectConfig, around: Surroundings): Promise<Processor> {
   const { logger, observer } = observed(effect, around);
-  const { adapter, read } = await loadEffect(effect, around.config.secrets, logger);
+  const loaded = await loadEffect(effect, around.config.secrets, logger);
+  const adapter = traced(loaded.adapter, effect.name);
+  const { read } = loaded;
   const kafka = kafkaSide(effect, [], observer, around);
   return new Processor({
     ...kafka,
@@ -49,7 +53,7 @@ export async function createEffect(effect: EffectConfig, around: Surroundings): 
 
 function observed(flow: PipelineConfig | EffectConfig, { metrics, logger: parent }: Surroundings) {
   const logger = parent.child({ [flow.kind]: flow.name });
-  return { logger, observer: combineObservers(metrics.observer(flow), logFacts(logger)) };
+  return { logger, observer: combineObservers(metrics.observer(flow), logFacts(logger), traceTransactions(flow)) };
 }
 
 /** What a processor has whatever its lanes do. */

@@ -5,6 +5,7 @@ import { EXIT } from './exit-codes.ts';
 import { serveHttp } from './observability/http.ts';
 import { createLogger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
+import { createOverview } from './observability/overview.ts';
 import { redactSecrets } from './observability/redact.ts';
 import { PipelineFailed } from './pipeline/errors.ts';
 import type { Processor } from './pipeline/processor.ts';
@@ -23,8 +24,23 @@ export async function runHere(config: CompiledConfig, selection: Selection, vers
   const around = { config, metrics, logger };
   for (const pipeline of selection.pipelines) processors.push(await createPipeline(pipeline, around));
   for (const effect of selection.effects) processors.push(await createEffect(effect, around));
-  const redact = redactSecrets(config.secrets);
-  const http = await serveHttp(config.http, { metrics: () => metrics.registry.metrics(), statuses, redact }, logger);
+  const { registry } = metrics;
+  const http = await serveHttp(
+    config.http,
+    {
+      metrics: () => registry.metrics(),
+      statuses,
+      overview: createOverview({
+        config,
+        version,
+        flows: [...selection.pipelines, ...selection.effects],
+        statuses,
+        snapshot: () => registry.getMetricsAsJSON(),
+      }),
+      redact: redactSecrets(config.secrets),
+    },
+    logger,
+  );
   const pipelines = selection.pipelines.map(({ name }) => name);
   const effects = selection.effects.map(({ name }) => name);
   logger.info({ version, http: http.port, pipelines, effects }, 'millrace starts');

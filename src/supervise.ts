@@ -4,6 +4,7 @@ import { EXIT } from './exit-codes.ts';
 import { serveHttp } from './observability/http.ts';
 import { createLogger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
+import { createOverview } from './observability/overview.ts';
 import { redactSecrets } from './observability/redact.ts';
 import { createWorkerMetrics } from './observability/worker-metrics.ts';
 import type { Selection } from './run.ts';
@@ -30,11 +31,15 @@ export async function supervise(config: CompiledConfig, selection: Selection, ve
   const { registry } = createMetrics(version, () => supervisor.statuses(), { worker: 'supervisor' });
   const names = flows.map(({ name }) => name);
   const workerMetrics = createWorkerMetrics(registry, names, () => supervisor.running());
+  const joined = () => supervisor.metrics(() => registry.getMetricsAsJSON());
+  const statuses = () => supervisor.statuses();
+  const snapshot = async () => (await joined()).getMetricsAsJSON();
   const http = await serveHttp(
     config.http,
     {
-      metrics: () => supervisor.metrics(() => registry.getMetricsAsJSON()),
-      statuses: () => supervisor.statuses(),
+      metrics: async () => (await joined()).metrics(),
+      statuses,
+      overview: createOverview({ config, version, flows, statuses, snapshot }),
       redact: redactSecrets(config.secrets),
     },
     logger,

@@ -19,8 +19,8 @@ export class Aggregate {
     this.#retired = AggregatorRegistry.aggregate([this.#retired, counts]).getMetricsAsArray() as MetricsSnapshot;
   }
 
-  /** The page for Prometheus; each metric is joined as its aggregator says. */
-  page(living: readonly MetricsSnapshot[]): Promise<string> {
-    return AggregatorRegistry.aggregate([this.#retired, ...living]).metrics();
+  /** Each metric is joined as its aggregator says. */
+  join(living: readonly MetricsSnapshot[]): Registry {
+    return AggregatorRegistry.aggregate([this.#retired, ...living]);
   }
 }

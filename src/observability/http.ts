@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
+import type { Overview } from '../page/overview.ts';
 import type { PipelineStatus } from '../pipeline/observer.ts';
 import type { Logger } from './logger.ts';
 import { redactedJson, type Redact } from './redact.ts';
@@ -10,6 +12,8 @@ export interface HttpSources {
   /** The page for Prometheus, in its text format. */
   metrics: () => Promise<string>;
   statuses: () => readonly PipelineStatus[];
+  /** What the status page shows. */
+  overview: () => Promise<Overview>;
   /** Applied to all words in an answer: reasons may quote errors. */
   redact: Redact;
 }
@@ -27,7 +31,7 @@ export class HttpListenError extends Error {
 }
 
 /**
- * Serves `/metrics`, `/live`, `/ready` and `/status`.
+ * Serves `/metrics`, `/live`, `/ready` and `/status`, and a page for people at `/`.
  *
  * @throws HttpListenError when the address cannot be listened on.
  */
@@ -51,7 +55,14 @@ interface Answer {
 
 type Endpoint = () => Answer | Promise<Answer>;
 
-function endpointsOf({ metrics, statuses, redact }: HttpSources): ReadonlyMap<string, Endpoint> {
+/** The page's files, beside the compiled code. */
+const PAGE: Readonly<Record<string, readonly [file: string, contentType: string]>> = {
+  '/': ['index.html', 'text/html; charset=utf-8'],
+  '/page/style.css': ['style.css', 'text/css; charset=utf-8'],
+  '/page/script.js': ['script.js', 'text/javascript; charset=utf-8'],
+};
+
+function endpointsOf({ metrics, statuses, overview, redact }: HttpSources): ReadonlyMap<string, Endpoint> {
   return new Map<string, Endpoint>([
     ['/metrics', async () => ({ status: 200, contentType: Registry.PROMETHEUS_CONTENT_TYPE, body: await metrics() })],
     ['/live', () => json(200, { live: true }, redact)],
@@ -70,6 +81,18 @@ function endpointsOf({ metrics, statuses, redact }: HttpSources): ReadonlyMap<st
       },
     ],
     ['/status', () => json(200, { pipelines: statuses() }, redact)],
+    ['/overview', async () => json(200, await overview(), redact)],
+    ...Object.entries(PAGE).map(
+      ([path, [file, contentType]]) =>
+        [
+          path,
+          async () => ({
+            status: 200,
+            contentType,
+            body: await readFile(new URL(`../page/${file}`, import.meta.url), 'utf8'),
+          }),
+        ] as const,
+    ),
   ]);
 }
 
@@ -98,6 +121,9 @@ function answerFrom(endpoints: ReadonlyMap<string, Endpoint>, redact: Redact, lo
         'content-type': contentType,
         'content-length': Buffer.byteLength(body),
         'cache-control': 'no-store',
+        // Topics, keys and errors are other people's words: the page runs nothing but its own script.
+        'content-security-policy': "default-src 'self'; img-src data:; frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
         allow: 'GET, HEAD',
         // A scraper comes too seldom to use a kept connection again, and one that is kept holds up the shutdown.
         connection: 'close',

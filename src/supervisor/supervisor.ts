@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import type { CompiledConfig, FlowConfig } from '../config/compiled.ts';
 import { Aggregate, type MetricsSnapshot } from '../observability/aggregate.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -79,9 +80,9 @@ export class Supervisor {
     return counts;
   }
 
-  /** The page for Prometheus of all of them and of the supervisor itself. */
-  async metrics(own: () => Promise<MetricsSnapshot>): Promise<string> {
+  /** The metrics of all of them and of the supervisor itself. */
+  async metrics(own: () => Promise<MetricsSnapshot>): Promise<Registry> {
     const snapshots = await Promise.all([own(), ...this.#places.map(({ slot }) => slot.metrics())]);
-    return this.#aggregate.page(snapshots);
+    return this.#aggregate.join(snapshots);
   }
 }

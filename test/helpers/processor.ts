@@ -55,6 +55,8 @@ export interface Processor {
   crash(): Promise<void>;
   /** The last lines it printed, and how it ended. */
   lastWords(): string;
+  /** Of its HTTP endpoints. */
+  url(path: string): string;
 }
 
 export interface ProcessorOptions {
@@ -101,9 +103,11 @@ export function startProcessor({ args, cwd, httpPort, env = {}, container }: Pro
   const scraper = setInterval(() => void metrics(), SCRAPE_EVERY_MS);
   if (httpPort === undefined) clearInterval(scraper);
 
+  const url = (path: string): string => `http://127.0.0.1:${httpPort ?? 0}${path}`;
+
   async function get(path: string): Promise<Readiness | undefined> {
     try {
-      const answer = await fetch(`http://127.0.0.1:${httpPort ?? 0}${path}`, {
+      const answer = await fetch(url(path), {
         signal: AbortSignal.timeout(HTTP_TIMEOUT_MS),
       });
       return { status: answer.status, body: await answer.text() };
@@ -189,5 +193,6 @@ export function startProcessor({ args, cwd, httpPort, env = {}, container }: Pro
       await untilExit();
     },
     lastWords,
+    url,
   };
 }

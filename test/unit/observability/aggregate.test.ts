@@ -33,7 +33,9 @@ const memoryOf = (worker: number): string => `process_resident_memory_bytes{work
 
 describe('the page of several processes', () => {
   it('adds up what the workers count, and keeps what is of one process apart', async () => {
-    const samples = parseSamples(await new Aggregate().page([await snapshotOf(0, 10), await snapshotOf(1, 5)]));
+    const samples = parseSamples(
+      await new Aggregate().join([await snapshotOf(0, 10), await snapshotOf(1, 5)]).metrics(),
+    );
     expect(samples).toMatchObject({
       [COMMITTED]: 15,
       [LATENCIES]: 2,
@@ -49,7 +51,7 @@ describe('the page of several processes', () => {
     const [first, second] = [await snapshotOf(0, 10), await snapshotOf(1, 5)];
     aggregate.retire(first);
     aggregate.retire(await snapshotOf(0, 100));
-    const samples = parseSamples(await aggregate.page([second]));
+    const samples = parseSamples(await aggregate.join([second]).metrics());
     expect(samples).toMatchObject({ [COMMITTED]: 115, [LATENCIES]: 3 });
     expect(samples).not.toHaveProperty([memoryOf(0)]);
     expect(samples[memoryOf(1)]).toBeGreaterThan(1e6);

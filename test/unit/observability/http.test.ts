@@ -37,6 +37,7 @@ async function serving(sources: Partial<HttpSources> = {}) {
     {
       metrics: () => Promise.resolve('up 1\n'),
       statuses: () => [RUNNING],
+      overview: () => Promise.reject(new Error('nobody asked for it')),
       redact: redactSecrets(['hunter2']),
       ...sources,
     },
@@ -225,7 +226,12 @@ async function listenError(address: { host: string; port: number }): Promise<Htt
     { application: 'a', instance: 'i', log: { level: 'info', format: 'json' }, secrets: [] },
     new LogLines(),
   );
-  const sources = { metrics: () => Promise.resolve(''), statuses: () => [], redact: (text: string) => text };
+  const sources = {
+    metrics: () => Promise.resolve(''),
+    statuses: () => [],
+    overview: () => Promise.reject(new Error('nobody asked for it')),
+    redact: (text: string) => text,
+  };
   const error: unknown = await serveHttp(address, sources, logger).then(
     () => null,
     (reason: unknown) => reason,
