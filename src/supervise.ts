@@ -27,6 +27,8 @@ export async function supervise(config: CompiledConfig, selection: Selection, ve
     flows,
     logger,
     restarted: ({ name }, reason) => workerMetrics.restarted(name, reason),
+    // A process with one dead worker would look alive.
+    failed: () => shutdown.begin('a worker can not go on'),
   });
   const { registry } = createMetrics(version, () => supervisor.statuses(), { worker: 'supervisor' });
   const names = flows.map(({ name }) => name);
@@ -47,7 +49,7 @@ export async function supervise(config: CompiledConfig, selection: Selection, ve
   const workers = Object.fromEntries(flows.map((flow) => [flow.name, flow.workers]));
   logger.info({ version, http: http.port, workers }, 'millrace starts');
 
-  new Shutdown({
+  const shutdown = new Shutdown({
     logger,
     graceMs: config.shutdown.graceMs,
     stop: () => supervisor.stop(),

@@ -13,6 +13,8 @@ export interface SupervisorOptions {
   flows: readonly FlowConfig[];
   logger: Logger;
   restarted: (flow: FlowConfig, reason: RestartReason) => void;
+  /** A worker can't go on: the others are to be stopped. */
+  failed: () => void;
 }
 
 interface Place {
@@ -24,9 +26,11 @@ interface Place {
 export class Supervisor {
   readonly #places: readonly Place[];
   readonly #aggregate = new Aggregate();
+  readonly #failed: () => void;
 
-  constructor({ config, flows, logger, restarted }: SupervisorOptions) {
+  constructor({ config, flows, logger, restarted, failed }: SupervisorOptions) {
     const turn = new Turn();
+    this.#failed = failed;
     this.#places = flows.flatMap((flow) =>
       Array.from({ length: flow.workers }, (_, worker) => ({
         flow,
@@ -43,7 +47,7 @@ export class Supervisor {
     );
   }
 
-  /** Runs until `stop()`, or until one worker can't go on; none is left when it settles. Gives what failed. */
+  /** Runs until `stop()`; no process is left when it settles. Gives what failed. */
   async run(): Promise<readonly WorkerFailed[]> {
     const failures: WorkerFailed[] = [];
     const run = async ({ slot }: Place) => {
@@ -52,7 +56,7 @@ export class Supervisor {
       } catch (error) {
         if (!(error instanceof WorkerFailed)) throw error;
         failures.push(error);
-        this.stop();
+        this.#failed();
       }
     };
     await Promise.all(this.#places.map(run));

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+
 import type { Processor } from './processor.ts';
 
 /** A worker as its supervisor has last announced it. */
@@ -17,12 +19,8 @@ export function workersOf({ log }: Processor): AnnouncedWorker[] {
   return [...last.values()].sort((a, b) => a.worker - b.worker);
 }
 
-/** Whether a process of that number is there: a worker, where it was one. */
-export const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
+/** Whether a process of that number runs. One that has ended and that nobody has asked about its end does not. */
+export function isAlive(pid: number): boolean {
+  const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
+  return state !== '' && !state.startsWith('Z');
+}

@@ -84,7 +84,8 @@ describe('kills', () => {
   it('of one of two workers keep its partitions from getting on for less than the session timeout and 5 s', async ({
     rig,
   }) => {
-    const run = await startScenario(rig, { pipeline });
+    // Each kill as if it were the first.
+    const run = await startScenario(rig, { pipeline, config: { worker: { restart: { resetAfter: '1s' } } } });
     const processor = await run.startReady('a');
     const next = workload();
     let sent = 0;
