@@ -59,14 +59,8 @@ export async function useBroker(options: BrokerOptions = {}): Promise<Broker> {
  * this process, however that ends.
  */
 export async function startBroker(options: BrokerOptions = {}): Promise<OwnBroker> {
-  const { listeners = [], systemProperties = {} } = options;
-  const jvmOptions = [
-    ...(options.jvmOptions ?? quickJvm),
-    ...Object.entries(systemProperties).map(([name, value]) => `-D${name}=${value}`),
-  ];
   const [port, controllerPort] = await freePorts();
-  const properties = { ...defaultProperties, ...options.properties };
-  const broker = create({ port, controllerPort, listeners, properties, jvmOptions });
+  const broker = createBroker({ port, controllerPort, ...options });
   try {
     await broker.start();
   } catch (error) {
@@ -76,7 +70,17 @@ export async function startBroker(options: BrokerOptions = {}): Promise<OwnBroke
   return broker;
 }
 
-function create(shape: BrokerShape): OwnBroker {
+type Node = Pick<BrokerShape, 'port' | 'controllerPort' | 'isController'>;
+
+/** A broker, or a controller, that is still to be started. */
+export function createBroker({ port, controllerPort, isController, ...options }: Node & BrokerOptions): OwnBroker {
+  const { listeners = [], systemProperties = {} } = options;
+  const jvmOptions = [
+    ...(options.jvmOptions ?? quickJvm),
+    ...Object.entries(systemProperties).map(([name, value]) => `-D${name}=${value}`),
+  ];
+  const properties = { ...defaultProperties, ...options.properties };
+  const shape = { port, controllerPort, isController, listeners, properties, jvmOptions };
   const java = findJava();
   const jars = findJars();
   if (java && jars) return createJavaBroker(shape, java, jars);

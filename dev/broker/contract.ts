@@ -36,6 +36,9 @@ export interface BrokerShape {
   readonly controllerPort: number;
   /** Besides the one without encryption and credentials at `port`. */
   readonly listeners: readonly Listener[];
+  /** A node that only leads the cluster: no client can connect to it. Absent: broker and controller in one. */
+  readonly isController?: boolean | undefined;
+  /** On top of those that every node here has; may also replace them. */
   readonly properties: Readonly<Record<string, string>>;
   readonly jvmOptions: readonly string[];
 }

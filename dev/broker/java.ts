@@ -11,7 +11,7 @@ import { onceGone } from '../guard.ts';
 import { kafkaVersion } from '../setup/kafka.mjs';
 import type { BrokerShape, OwnBroker } from './contract.ts';
 import { serverProperties } from './properties.ts';
-import { waitUntilReady } from './ready.ts';
+import { waitUntilListening, waitUntilReady } from './ready.ts';
 
 const CLUSTER_ID = 'bWlsbHJhY2UtbG9jYWwtMQ';
 const STOP_TIMEOUT_MS = 60_000;
@@ -52,11 +52,11 @@ export function createJavaBroker(shape: BrokerShape, java: string, jars: string)
       broker = null;
       rmSync(pidFile, { force: true });
     });
-    await waitUntilReady(bootstrapServers, {
-      check: () => {
-        if (!broker) throw new Error(`the Kafka broker ended while it started; the end of its log:\n${logEnd()}`);
-      },
-    });
+    const check = () => {
+      if (!broker) throw new Error(`the Kafka broker ended while it started; the end of its log:\n${logEnd()}`);
+    };
+    if (shape.isController) await waitUntilListening(`127.0.0.1:${shape.controllerPort}`, { check });
+    else await waitUntilReady(bootstrapServers, { check });
   }
 
   async function end(signal: NodeJS.Signals) {

@@ -10,13 +10,23 @@ interface Patience {
 }
 
 /** Resolves when a broker answers a metadata request. */
-export async function waitUntilReady(bootstrapServers: string, { timeoutMs = 60_000, check }: Patience = {}) {
+export async function waitUntilReady(bootstrapServers: string, patience: Patience = {}) {
+  // The client is kept away from ports on which nobody listens: it would log each refused connection.
+  const isReady = async () => (await accepts(bootstrapServers)) && (await answers(bootstrapServers));
+  await waitFor(isReady, bootstrapServers, patience);
+}
+
+/** Resolves when something listens there: all that can be asked of a node that only leads a cluster. */
+export async function waitUntilListening(address: string, patience: Patience = {}) {
+  await waitFor(() => accepts(address), address, patience);
+}
+
+async function waitFor(isReady: () => Promise<boolean>, address: string, { timeoutMs = 60_000, check }: Patience) {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     await check?.();
-    // The client is kept away from ports on which nobody listens: it would log each refused connection.
-    if ((await accepts(bootstrapServers)) && (await answers(bootstrapServers))) return;
-    if (Date.now() > deadline) throw new Error(`no Kafka broker answers at ${bootstrapServers}`);
+    if (await isReady()) return;
+    if (Date.now() > deadline) throw new Error(`no Kafka broker answers at ${address}`);
     await delay(100);
   }
 }

@@ -77,6 +77,7 @@ export const UNKNOWN_PARTITION = -190;
 export const FATAL = -150;
 export const TOPIC_DENIED = 29;
 export const GROUP_DENIED = 30;
+export const INVALID_TRANSACTION_TIMEOUT = 50;
 export const TRANSACTIONAL_ID_DENIED = 53;
 /** The position is outside of what the broker still has; we never let the client choose another one. */
 export const OFFSET_OUT_OF_RANGE = -140;

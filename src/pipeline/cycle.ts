@@ -26,6 +26,8 @@ export interface CycleOptions {
 /** Completed records that may wait for their transaction, so that a commit does not stop the transforms. */
 const READY_RECORDS = 10_000;
 const READY_BYTES = 16 << 20;
+/** What an output takes in memory besides its bytes: thousands of small ones may come from one record. */
+const OUTPUT_BYTES = 300;
 /** Fewer while a transaction settles: what has to wait long is expensive to the garbage collector. */
 const READY_SETTLING = 3_000;
 /** Aborts in a row for having stood still: a transform that holds the event loop looks the same, and would go on for ever. */
@@ -102,7 +104,8 @@ export class TransactionCycle {
     if (this.#mustRewind) return;
     if (this.#ready.length === 0) this.#readySince = performance.now();
     this.#ready.push(completed);
-    for (const { key, value } of completed.outputs) this.#readyBytes += (key?.length ?? 0) + (value?.length ?? 0);
+    for (const { key, value } of completed.outputs)
+      this.#readyBytes += OUTPUT_BYTES + (key?.length ?? 0) + (value?.length ?? 0);
   }
 
   assigned(): void {

@@ -5,6 +5,9 @@ import type { InputRecord, OutputRecord, RecordTransform } from './ports.ts';
 import { retryDelay } from './retry.ts';
 import { wireSize } from './size.ts';
 
+/** How long a lane may keep the event loop in one go: the other lanes, the commits and the signals wait meanwhile. */
+const TURN_MS = 20;
+
 /**
  * A pipeline's lane: one record at a time through the transform.
  *
@@ -35,7 +38,12 @@ export class TransformLane extends Lane {
     if (this.head > 0) this.compact();
     const { queue } = this;
     this.#clock = performance.now();
+    const turnEnds = this.#clock + TURN_MS;
     while (this.head < queue.length && this.context.hasRoom()) {
+      if (this.#clock > turnEnds) {
+        this.context.wake();
+        return;
+      }
       const record = queue[this.head];
       if (!record || !this.#step(record)) return;
     }

@@ -1,4 +1,4 @@
-import { inject, test } from 'vitest';
+import { inject, test, type TestContext } from 'vitest';
 
 import { freePort } from '../../dev/broker/ports.ts';
 import { startBroker, type OwnBroker } from '../../dev/broker.ts';
@@ -8,6 +8,9 @@ import { createRandom, type Random } from '../helpers/random.ts';
 import { provideRig, type Rig } from '../helpers/rig.ts';
 import type { ScenarioOptions } from '../helpers/scenario.ts';
 
+/** Fails the row where it did not go through so much of each. Every row has to say what it must have gone through. */
+export type Exposed = (least: Counts) => void;
+
 interface Row {
   /** The file's rows share it: it may be hurt, and each row mends it again. The tests' own clients reach it directly. */
   readonly broker: OwnBroker;
@@ -15,8 +18,7 @@ interface Row {
   readonly proxy: KafkaProxy;
   readonly rig: Rig;
   readonly random: Random;
-  /** Fails the row where it did not go through so much of each. Every row has to say what it must have gone through. */
-  readonly exposed: (least: Counts) => void;
+  readonly exposed: Exposed;
   /** Where the proxy and the broker's listener behind it are. */
   readonly listener: { readonly port: number; readonly proxyPort: number };
 }
@@ -46,18 +48,25 @@ export const rowsWith = (properties: Readonly<Record<string, string>> = {}) =>
     rig: async ({ broker, task }, use) => provideRig(broker.bootstrapServers, task, use),
     random: async ({ task }, use) => use(createRandom(`${inject('seed')} ${task.name}`)),
     exposed: [
-      async ({ proxy, rig, task }, use) => {
-        let isSaid = false;
-        await use((least) => {
-          isSaid = true;
-          rig.expose(proxy.counts);
-          requireExposure(task.meta.exposure ?? {}, least);
-        });
-        if (!isSaid && task.result?.state !== 'fail') throw new Error('the row does not say what it was exposed to');
-      },
+      async ({ proxy, rig, task }, use) => provideExposed(task, use, () => rig.expose(proxy.counts)),
       { auto: true },
     ],
   });
+
+/** The `exposed` fixture: fails a row that does not use it. */
+export async function provideExposed(
+  task: TestContext['task'],
+  use: (exposed: Exposed) => Promise<void>,
+  note: () => void = () => undefined,
+): Promise<void> {
+  let isSaid = false;
+  await use((least) => {
+    isSaid = true;
+    note();
+    requireExposure(task.meta.exposure ?? {}, least);
+  });
+  if (!isSaid && task.result?.state !== 'fail') throw new Error('the row does not say what it was exposed to');
+}
 
 /** Lets the product reach the broker through the proxy only. */
 export const through = ({ bootstrapServers }: KafkaProxy, options: ScenarioOptions = {}): ScenarioOptions => ({

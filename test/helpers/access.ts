@@ -7,8 +7,9 @@ const DELETE_ACLS = 31;
 const ALTER_USER_SCRAM_CREDENTIALS = 51;
 
 const RESOURCES = { topic: 2, group: 3, cluster: 4, transactionalId: 5 };
-const OPERATIONS = { read: 3, write: 4, describe: 8, describeConfigs: 10 };
+const OPERATIONS = { read: 3, write: 4, create: 5, delete: 6, describe: 8, describeConfigs: 10 };
 const LITERAL = 3;
+const PREFIXED = 4;
 const ALLOW = 3;
 const ANY_HOST = '*';
 const SCRAM_SHA_512 = 2;
@@ -20,6 +21,8 @@ export interface Acl {
   readonly resource: keyof typeof RESOURCES;
   readonly name: string;
   readonly operation: keyof typeof OPERATIONS;
+  /** Whether the name stands for all that begin with it. */
+  readonly isPrefix?: boolean;
 }
 
 /** Whom a broker knows, and what they may do there. */
@@ -65,11 +68,11 @@ export function accessOf(bootstrapServers: string): Access {
   };
 }
 
-function encode({ user, resource, name, operation }: Acl): Buffer {
+function encode({ user, resource, name, operation, isPrefix = false }: Acl): Buffer {
   return Buffer.concat([
     bytes([RESOURCES[resource]]),
     string(name),
-    bytes([LITERAL]),
+    bytes([isPrefix ? PREFIXED : LITERAL]),
     string(`User:${user}`),
     string(ANY_HOST),
     bytes([OPERATIONS[operation], ALLOW]),

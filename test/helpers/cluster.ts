@@ -24,6 +24,8 @@ export interface Cluster {
   committed(group: string, partitions: readonly Partition[]): Promise<ReadonlyMap<string, number>>;
   /** Members of a group, and what each of them was assigned. */
   members(group: string): Promise<{ memberId: string; partitions: string[] }[]>;
+  /** Names of all topics and groups that begin so. */
+  named(prefix: string): Promise<string[]>;
   /** Transactions that the brokers know, those of all applications. */
   transactions(): Promise<ListedTransaction[]>;
   close(): Promise<void>;
@@ -63,6 +65,8 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
   async function offsets(partitions: readonly Partition[], isolationLevel: kafka.IsolationLevel) {
     const wanted = partitions.map(({ topic, partition }) => ({ topic, partition, offset: kafka.OffsetSpec.LATEST }));
     const found = await askAgain('the ends of partitions', async () => {
+      // The client remembers that a partition had no leader, past its election; this refreshes what it knows.
+      await call<kafka.Metadata>((done) => void client.getMetadata({ allTopics: true, ...TIMEOUT }, done));
       const answers = await call<kafka.ListOffsetsResult[]>((done) =>
         admin.listOffsets(wanted, { ...TIMEOUT, isolationLevel }, done),
       );
@@ -74,7 +78,8 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
 
   return {
     async createTopic(topic, partitions, config = {}) {
-      const shape = { topic, num_partitions: partitions, replication_factor: 1, config: { ...config } };
+      // -1: as often as the brokers do by default.
+      const shape = { topic, num_partitions: partitions, replication_factor: -1, config: { ...config } };
       await call<undefined>((done) => admin.createTopic(shape, 10_000, (error) => done(error, undefined)));
       await waitFor(`topic ${topic} to have its leaders`, async () => {
         const { topics } = await call<kafka.Metadata>((done) => void client.getMetadata({ topic, ...TIMEOUT }, done));
@@ -115,6 +120,15 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
         memberId,
         partitions: assignment.topicPartitions.map(partitionId),
       }));
+    },
+
+    async named(prefix) {
+      const { topics } = await call<kafka.Metadata>(
+        (done) => void client.getMetadata({ allTopics: true, ...TIMEOUT }, done),
+      );
+      const { groups } = await call<{ groups: kafka.GroupOverview[] }>((done) => admin.listGroups(TIMEOUT, done));
+      const names = [...topics.map(({ name }) => name), ...groups.map(({ groupId }) => groupId)];
+      return names.filter((name) => name.startsWith(prefix));
     },
 
     async transactions() {

@@ -21,6 +21,8 @@ export type Exposure = Readonly<{
   transactions: number;
   abortedRecords: number;
   abortedTransactions: number;
+  /** As the processes counted it: those too that had nothing written yet. */
+  abortsCounted: number;
   /** Times partitions changed hands, as the processes counted it. */
   rebalances: number;
   unknownCommits: number;
@@ -37,6 +39,7 @@ export function exposureOf({ sources, visible, uncommitted }: Evidence, processo
     transactions: new Set(visible.map(transactionOf)).size,
     abortedRecords: aborted.length,
     abortedTransactions: new Set(aborted.map(transactionOf)).size,
+    abortsCounted: counted('millrace_transactions_total', { outcome: 'aborted' }),
     rebalances: counted('millrace_rebalances_total'),
     unknownCommits: counted('millrace_producer_recycles_total', { reason: 'unknown-commit' }),
     recycles: counted('millrace_producer_recycles_total'),

@@ -31,14 +31,18 @@ export interface KafkaProxy extends Relay {
   readonly counts: ProxyCounts;
   /** Keeps back the next request that matches; what its connection sends behind it waits, too. */
   hold(filter: RequestFilter): Held;
+  /** Counts the requests that match from now on. */
+  watch(filter: RequestFilter): { readonly count: number };
   /** Of the next requests that match, so many, the broker gets the request, and the client no reply. */
   loseReplies(filter: RequestFilter, count?: number): void;
-  /** Changes replies; one that is returned as it was does not count. */
-  changeReplies(filter: RequestFilter, change: (reply: Buffer, request: KafkaRequest) => Buffer): void;
+  /** Changes the replies to the next requests that match, so many; one that is returned as it was does not count. */
+  changeReplies(filter: RequestFilter, change: (reply: Buffer, request: KafkaRequest) => Buffer, count?: number): void;
   /** Resets all connections; new ones are accepted. */
   reset(): void;
   /** Half-open: connections stay, new ones are accepted, and nothing arrives on either side. */
   swallow(): void;
+  /** The same to the connections on which such a request comes. */
+  cutOff(filter: RequestFilter): void;
   slow(slowness: Slowness): void;
   /** From now on everything passes. A connection of which something was swallowed is reset. */
   mend(): void;
@@ -60,6 +64,7 @@ export async function startKafkaProxy(targetPort: number, port: number): Promise
   };
   const connections = new Set<Connection>();
   let rules: Rule[] = [];
+  const watches: { readonly filter: RequestFilter; count: number }[] = [];
   let swallows = false;
   let slowness: Slowness | null = null;
 
@@ -70,6 +75,7 @@ export async function startKafkaProxy(targetPort: number, port: number): Promise
         slowness: () => slowness,
         swallows: () => swallows,
         arrived(request) {
+          for (const watch of watches) if (watch.filter(request)) watch.count++;
           const rule = rules.find(({ filter }) => filter(request));
           if (!rule) return;
           if (--rule.uses === 0) rules = rules.filter((other) => other !== rule);
@@ -109,6 +115,11 @@ export async function startKafkaProxy(targetPort: number, port: number): Promise
         },
       };
     },
+    watch(filter) {
+      const watch = { filter, count: 0 };
+      watches.push(watch);
+      return watch;
+    },
     loseReplies(filter, count = 1) {
       const apply = (request: KafkaRequest, connection: Connection): void =>
         connection.onReply(request, () => {
@@ -117,20 +128,21 @@ export async function startKafkaProxy(targetPort: number, port: number): Promise
         });
       rules.push({ filter, uses: count, apply });
     },
-    changeReplies(filter, change) {
+    changeReplies(filter, change, count = Infinity) {
       const apply = (request: KafkaRequest, connection: Connection): void =>
         connection.onReply(request, (reply) => {
           const changed = change(reply, request);
           if (changed !== reply) counts.repliesChanged++;
           return changed;
         });
-      rules.push({ filter, uses: Infinity, apply });
+      rules.push({ filter, uses: count, apply });
     },
     reset() {
       for (const connection of connections) connection.reset();
       counts.connectionsReset += connections.size;
     },
     swallow: () => void (swallows = true),
+    cutOff: (filter) => void rules.push({ filter, uses: Infinity, apply: (_, connection) => connection.cutOff() }),
     slow: (by) => void (slowness = by),
     mend() {
       rules = [];

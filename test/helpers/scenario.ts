@@ -25,6 +25,7 @@ export interface ScenarioOptions {
   readonly consumer?: Fields;
   readonly config?: Fields;
   readonly outputConfig?: Readonly<Record<string, string>>;
+  readonly deadLetterPartitions?: number;
   readonly deadLetterConfig?: Readonly<Record<string, string>>;
 }
 
@@ -54,6 +55,10 @@ export interface Scenario {
    * for it may have ended in between.
    */
   killInTransaction(instance: string, processor: Processor): Promise<boolean>;
+  /** SIGKILL, in an open transaction if there is one before the time is up and if the broker can tell. */
+  kill(instance: string, processor: Processor, options: { aimMs: number }): Promise<void>;
+  /** SIGSTOP with records of its open transaction in an output. Alone: the records of others look the same. */
+  stopInTransaction(instance: string, processor: Processor): Promise<void>;
   /** Waits until all input is committed and the cluster is at rest, and judges what is left. */
   judge(options?: JudgeOptions): Promise<{ evidence: Evidence; exposure: Exposure & { killsInTransaction: number } }>;
 }
@@ -65,19 +70,20 @@ export interface JudgeOptions {
 }
 
 export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Promise<Scenario> {
-  const { partitions = 4, transform = TRANSFORM, expect = expectationOf, outputConfig, deadLetterConfig } = options;
+  const { partitions = 4, transform = TRANSFORM, expect = expectationOf, outputConfig } = options;
+  const { deadLetterPartitions = 2, deadLetterConfig } = options;
   const { cluster, bootstrapServers } = rig;
   const input = await rig.topic('in', partitions);
   const outputs = {
     left: await rig.topic('left', 3, outputConfig),
     right: await rig.topic('right', 2, outputConfig),
   };
-  const deadLetters = await rig.topic('dead', 2, deadLetterConfig);
+  const deadLetters = await rig.topic('dead', deadLetterPartitions, deadLetterConfig);
   const inputPartitions = partitionsOf(input, partitions);
   const written = [
     ...partitionsOf(outputs.left, 3),
     ...partitionsOf(outputs.right, 2),
-    ...partitionsOf(deadLetters, 2),
+    ...partitionsOf(deadLetters, deadLetterPartitions),
   ];
   const group = `${rig.name}.${PIPELINE}`;
 
@@ -142,12 +148,33 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
   const hasOpenTransaction = async (instance: string): Promise<boolean> =>
     (await openTransactions(`${group}.${instance}.`)).length > 0;
 
+  const hasOpenRecords = async (): Promise<boolean> =>
+    (await cluster.ends(written)).some(({ lastStable, highWatermark }) => lastStable < highWatermark);
+
   async function killInTransaction(instance: string, processor: Processor): Promise<boolean> {
     await processor.until(`an open transaction of ${instance}`, () => hasOpenTransaction(instance), { everyMs: 5 });
     await processor.kill();
     const wasOpen = await hasOpenTransaction(instance);
     if (wasOpen) killsInTransaction++;
     return wasOpen;
+  }
+
+  async function kill(instance: string, processor: Processor, { aimMs }: { aimMs: number }): Promise<void> {
+    // A broker that is down can not tell; the kill counts as one outside of a transaction then.
+    const isOpen = (): Promise<boolean> => hasOpenTransaction(instance).catch(() => false);
+    const deadline = Date.now() + aimMs;
+    const isTime = async (): Promise<boolean> => (await isOpen()) || Date.now() > deadline;
+    await waitFor(`an open transaction of ${instance}, or its time`, isTime, { everyMs: 5 });
+    await processor.kill();
+    if (await isOpen()) killsInTransaction++;
+  }
+
+  async function stopInTransaction(instance: string, processor: Processor): Promise<void> {
+    do {
+      processor.cont(); // it had just committed
+      await processor.until(`an open transaction of ${instance}`, () => hasOpenTransaction(instance), { everyMs: 5 });
+      processor.stop();
+    } while (!(await hasOpenRecords()));
   }
 
   async function judge({ heldAt = new Map(), timeoutMs }: JudgeOptions = {}) {
@@ -204,9 +231,10 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     untilCommitted,
     untilCaughtUp: (timeoutMs) => untilPassed(seeder.ends(), timeoutMs),
     hasOpenTransaction,
-    hasOpenRecords: async () =>
-      (await cluster.ends(written)).some(({ lastStable, highWatermark }) => lastStable < highWatermark),
+    hasOpenRecords,
     killInTransaction,
+    kill,
+    stopInTransaction,
     judge,
   };
 }

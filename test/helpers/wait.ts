@@ -23,3 +23,8 @@ export async function waitFor<T>(
     await delay(everyMs);
   }
 }
+
+/** For faults that last so long. What there is a condition for is waited for by `waitFor`. */
+export async function passed(ms: number): Promise<void> {
+  await delay(ms);
+}

@@ -14,8 +14,7 @@ it('a producer doubts a transaction in which a connection was lost, although all
   const producer = new TransactionalProducer({
     cluster: { bootstrapServers: rig.bootstrapServers, tls: null, sasl: null, properties: {} },
     clientId: rig.name,
-    needs: { topics: [], groupId: rig.name, transactionalId: rig.name },
-    transactionTimeoutMs: 60_000,
+    needs: { topics: [], groupId: rig.name, transactionalId: rig.name, transactionTimeoutMs: 60_000 },
     batchBytes: 262_144,
     properties: {},
     report: () => undefined,

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { startVitest } from 'vitest/node';
 
-import { SEED_VARIABLE } from '../chaos/setup.ts';
+import { type ChaosSettings, SETTINGS_VARIABLE } from '../chaos/setup.ts';
 import { MINUTES_VARIABLE } from './setup.ts';
 
 interface Options {
@@ -31,7 +31,8 @@ function positive(text: string): number {
 if (!existsSync('/proc/self/status')) program.error('error: what processes hold is read from /proc, as Linux has it');
 const { minutes, seed } = program.opts<Options>();
 console.log(`seed ${seed}; ${minutes} minutes`);
-process.env[SEED_VARIABLE] = String(seed);
+const settings: ChaosSettings = { seed, random: { runs: 1, forMs: minutes * 60_000 } };
+process.env[SETTINGS_VARIABLE] = JSON.stringify(settings);
 process.env[MINUTES_VARIABLE] = String(minutes);
 const vitest = await startVitest('test', [], { project: ['soak'], watch: false });
 await vitest.close();

@@ -24,6 +24,7 @@ export class Connection {
   readonly #changes = new Map<number, ReplyChange>();
   /** What waits behind a held request, and that request first. */
   #held: Buffer[] | null = null;
+  #isCutOff = false;
   hasSwallowed = false;
 
   constructor(client: Socket, target: Socket, around: Surroundings) {
@@ -48,13 +49,14 @@ export class Connection {
   }
 
   #swallows(): boolean {
-    const swallows = this.#around.swallows();
+    const swallows = this.#isCutOff || this.#around.swallows();
     if (swallows) this.hasSwallowed = true;
     return swallows;
   }
 
   #request(frame: Buffer): void {
     this.#around.arrived(parseRequest(frame));
+    if (this.#isCutOff) return;
     if (this.#held) this.#held.push(frame);
     else this.#toTarget.send(frame);
   }
@@ -90,6 +92,12 @@ export class Connection {
     for (const frame of this.#held ?? []) this.#toTarget.send(frame);
     this.#held = null;
     return reply;
+  }
+
+  /** From here on nothing arrives any more on either side; nothing closes either. */
+  cutOff(): void {
+    this.#isCutOff = true;
+    this.hasSwallowed = true;
   }
 
   reset(): void {

@@ -1,7 +1,13 @@
-/** The requests that tests keep back or whose replies they lose: Kafka's API keys. */
+/** Kafka's API keys of the requests that tests do something to. */
 export const API_KEYS = {
   Produce: 0,
+  OffsetFetch: 9,
+  JoinGroup: 11,
+  Heartbeat: 12,
+  LeaveGroup: 13,
+  SyncGroup: 14,
   InitProducerId: 22,
+  AddPartitionsToTxn: 24,
   AddOffsetsToTxn: 25,
   EndTxn: 26,
   TxnOffsetCommit: 28,
@@ -37,9 +43,20 @@ export function parseRequest(frame: Buffer): KafkaRequest {
 }
 
 export const requestOf =
-  (api: Api): RequestFilter =>
+  (...apis: readonly Api[]): RequestFilter =>
   ({ apiKey }) =>
-    apiKey === API_KEYS[api];
+    apis.some((api) => apiKey === API_KEYS[api]);
+
+/** What the clients ask of the two coordinators; each has a connection of its own in them. */
+export const toTransactionCoordinator = requestOf('InitProducerId', 'AddPartitionsToTxn', 'AddOffsetsToTxn', 'EndTxn');
+export const toGroupCoordinator = requestOf(
+  'OffsetFetch',
+  'JoinGroup',
+  'Heartbeat',
+  'LeaveGroup',
+  'SyncGroup',
+  'TxnOffsetCommit',
+);
 
 export const commits: RequestFilter = (request) => endsTransaction(request) && isCommit(request);
 export const aborts: RequestFilter = (request) => endsTransaction(request) && !isCommit(request);

@@ -53,6 +53,7 @@ describe('a configuration that is right', () => {
           transactionalId: 'flights.route-flights.host-1.0',
           input: { topics: ['flights'], key: { type: 'string' }, value: { type: 'json' }, startAt: 'earliest' },
           transformPath: join(folder.path, 'transforms/route-flight.ts'),
+          sourceNames: {},
           outputs: [
             { name: 'on-time', topic: 'flights.on-time', key: { type: 'string' }, value: { type: 'json' } },
             {
