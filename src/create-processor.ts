@@ -52,7 +52,8 @@ export async function createEffect(effect: EffectConfig, around: Surroundings): 
 }
 
 function observed(flow: PipelineConfig | EffectConfig, { metrics, logger: parent }: Surroundings) {
-  const logger = parent.child({ [flow.kind]: flow.name });
+  const { kind, name, workers, worker } = flow;
+  const logger = parent.child({ [kind]: name, ...(workers > 1 ? { worker } : {}) });
   return { logger, observer: combineObservers(metrics.observer(flow), logFacts(logger), traceTransactions(flow)) };
 }
 
@@ -68,6 +69,7 @@ function kafkaSide(flow: FlowConfig, outputs: readonly string[], observer: Obser
     ],
     groupId: flow.groupId,
     transactionalId: flow.transactionalId,
+    transactionTimeoutMs: flow.transaction.timeoutMs,
   };
   const consumer = new KafkaInput({
     ...common,
@@ -85,7 +87,6 @@ function kafkaSide(flow: FlowConfig, outputs: readonly string[], observer: Obser
     const producer = new TransactionalProducer({
       ...common,
       needs,
-      transactionTimeoutMs: flow.transaction.timeoutMs,
       batchBytes,
       properties: flow.producerProperties,
       report: (error) => {

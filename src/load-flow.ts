@@ -9,6 +9,7 @@ import { readRecord } from './effects/read-record.ts';
 import * as millrace from './index.ts';
 import type { Logger } from './observability/logger.ts';
 import { redactSecrets } from './observability/redact.ts';
+import type { RecordTransform } from './pipeline/ports.ts';
 import { createPipelineSerdes, createSerde } from './serde/create-serde.ts';
 import { compileTransform } from './transform/compile-transform.ts';
 import { loadModule } from './transform/load-module.ts';
@@ -20,10 +21,13 @@ export class TargetError extends Error {
 }
 
 /** Everything of a pipeline that can be wrong before a broker is asked: its transform and its schemas. */
-export async function loadPipeline(config: PipelineConfig, logger: Logger) {
+export async function loadPipeline(config: PipelineConfig, logger: Logger): Promise<RecordTransform> {
   const { input, outputs } = createPipelineSerdes(config);
   const transform = await loadTransform(config.transformPath, { millrace });
-  return compileTransform({ transform, input, outputs, logger });
+  const compiled = compileTransform({ transform, input, outputs, logger });
+  const { sourceNames } = config;
+  if (Object.keys(sourceNames).length === 0) return compiled;
+  return (record, attempt) => compiled({ ...record, topic: sourceNames[record.topic] ?? record.topic }, attempt);
 }
 
 /** Everything of an effect that can be wrong before a broker or the target is asked. */

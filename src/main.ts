@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from './config/load.ts';
 import { ConfigError } from './config/problem.ts';
 import { configSchema } from './config/schema.ts';
+import { DURATION } from './config/units.ts';
 import { createLogger } from './observability/logger.ts';
 import { EffectFailure } from './effects/adapter.ts';
 import { EXIT } from './exit-codes.ts';
@@ -10,6 +11,9 @@ import { askHealth, containersFile } from './health.ts';
 import { HttpListenError } from './observability/http.ts';
 import { loadEffect, loadPipeline, TargetError } from './load-flow.ts';
 import { migrateEffects } from './migrate-effects.ts';
+import { prove } from './prove.ts';
+import { ProofRefused } from './prove/refused.ts';
+import { type Stage, stageConfig } from './prove/stage.ts';
 import { run } from './run.ts';
 import { SchemaError } from './serde/avro.ts';
 import { die } from './shutdown.ts';
@@ -33,8 +37,12 @@ program
   .argument('<file>', 'the configuration, in YAML')
   .option('-p, --pipeline <name>', 'run only this pipeline; may be given again', collect)
   .option('-e, --effect <name>', 'run only this effect; may be given again', collect)
-  .action(async (file: string, { pipeline = [], effect = [] }: { pipeline?: string[]; effect?: string[] }) => {
-    const config = loadConfig(file);
+  .addOption(new Option('--stage <json>', 'be a worker of `prove`').argParser(JSON.parse).hideHelp())
+  .action(async (file: string, { pipeline = [], effect = [], stage }: RunFlags) => {
+    const loaded = loadConfig(file);
+    const config = stage ? stageConfig(loaded, stage.stage, stage.instance) : loaded;
+    // A worker of a proof ends with it, whatever it is in the middle of.
+    if (stage) process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
     checkNames(file, 'pipeline', pipeline, config.pipelines);
     checkNames(file, 'effect', effect, config.effects);
     process.exit(await run(config, [...pipeline, ...effect], version));
@@ -56,6 +64,22 @@ program
       await link.report({ kind: 'failed', reason: error.message, hope: 'unusable' });
       process.exit(EXIT.unusable);
     }
+  });
+
+program
+  .command('prove')
+  .description(
+    'show that a pipeline is exactly once here: run it on copies of its topics, hurt its workers, check what came out',
+  )
+  .argument('<file>', 'the configuration, in YAML')
+  .requiredOption('-p, --pipeline <name>', 'the pipeline to prove')
+  .option('--for <duration>', 'how long to feed it and to hurt its workers, such as 5m (default: 1m)', provingTime)
+  .option('--records <number>', 'how many records of the input to take, the latest there are', sampleSize, 20_000)
+  .option('--bootstrap-servers <servers>', 'the cluster to prove on, instead of kafka.bootstrapServers')
+  .action(async (file: string, { pipeline, for: durationMs = 60_000, records, bootstrapServers }: ProveFlags) => {
+    const config = loadConfig(file);
+    checkNames(file, 'pipeline', [pipeline], config.pipelines);
+    process.exit(await prove(config, { pipeline, durationMs, records, bootstrapServers: bootstrapServers ?? null }));
   });
 
 program
@@ -116,13 +140,48 @@ program
     process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
   });
 
+interface RunFlags {
+  readonly pipeline?: string[];
+  readonly effect?: string[];
+  readonly stage?: { readonly stage: Stage; readonly instance: string };
+}
+
+interface ProveFlags {
+  readonly pipeline: string;
+  readonly for?: number;
+  readonly records: number;
+  readonly bootstrapServers?: string;
+}
+
+/** A shorter one could not show much, and a longer one is a soak test. */
+function provingTime(text: string): number {
+  const ms = DURATION.parse(text);
+  if (ms >= 10_000 && ms <= 24 * 3_600_000) return ms;
+  throw new InvalidArgumentError('It takes a duration from 10s to 24h, such as 90s or 5m.');
+}
+
+function sampleSize(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (count >= 1 && count <= 1_000_000) return count;
+  throw new InvalidArgumentError('It takes a whole number from 1 to 1000000.');
+}
+
 function collect(name: string, names: string[] = []): string[] {
   return [...names, name];
 }
 
 /** Errors whose message says all: a stack trace of ours would add nothing. */
 function isUsers(error: unknown): error is Error {
-  const types = [ConfigError, ModuleError, TargetError, EffectFailure, SchemaError, HttpListenError, WorkerFailed];
+  const types = [
+    ConfigError,
+    ModuleError,
+    TargetError,
+    EffectFailure,
+    SchemaError,
+    HttpListenError,
+    WorkerFailed,
+    ProofRefused,
+  ];
   return types.some((type) => error instanceof type);
 }
 

@@ -66,6 +66,7 @@ function compilePipeline(name: string, pipeline: Pipeline, around: Around): Pipe
     ...compileFlow(name, pipeline, around),
     workers: pipeline.workers,
     transformPath: resolve(around.folder, transform),
+    sourceNames: {},
     outputs: Object.entries(outputs).map(([name, { topic, key, value }]) => ({
       name,
       topic,

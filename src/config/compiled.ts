@@ -85,6 +85,8 @@ export interface FlowConfig {
 export interface PipelineConfig extends FlowConfig {
   readonly kind: 'pipeline';
   readonly transformPath: string;
+  /** What the transform takes for the topic of its records, by topic: `prove` runs on copies. Empty otherwise. */
+  readonly sourceNames: Readonly<Record<string, string>>;
   readonly outputs: readonly OutputConfig[];
 }
 

@@ -10,7 +10,13 @@ export type NativeConf = Record<string, unknown>;
 
 /** The object behind `getClient()`: the same calls without an event emitted and an argument check per record. */
 interface NativeConsumer {
-  consume(timeoutMs: number, max: number, onlyFirst: boolean, done: Callback<InputRecord[]>): void;
+  /** `ends` has partitions of which the end was reached, where `enable.partition.eof` is on. */
+  consume(
+    timeoutMs: number,
+    max: number,
+    onlyFirst: boolean,
+    done: (error: unknown, records: InputRecord[], ends: TopicPartitionOffset[]) => void,
+  ): void;
 }
 /** Texts are taken too, as UTF-8. */
 export type NativeHeaders = readonly Readonly<Record<string, Buffer | string>>[];
@@ -29,16 +35,17 @@ interface NativeProducer {
 }
 
 export interface Metadata {
-  topics: { name: string; partitions: { id: number }[] }[];
+  topics: { name: string; partitions: { id: number; leader: number }[] }[];
 }
 
 export interface Client {
   connect(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
-  getMetadata(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
+  getMetadata(options: { topic: string; timeout: number }, done: Callback<Metadata>): void;
   isConnected(): boolean;
   /** Delivers what has happened. A consumer does that when it consumes. */
   poll?(): void;
-  on(event: 'event.error' | 'event.log' | 'event.stats', listener: (fact: unknown) => void): void;
+  /** The fact of a `delivery-report` is an error, or null. */
+  on(event: 'event.error' | 'event.log' | 'event.stats' | 'delivery-report', listener: (fact: unknown) => void): void;
   disconnect(done: () => void): void;
 }
 
@@ -66,6 +73,8 @@ export interface ConsumerClient extends Client {
 export interface ProducerClient extends Client {
   getClient(): NativeProducer;
   poll(): void;
+  /** Calls `poll` by itself from then on. */
+  setPollInterval(ms: number): void;
   initTransactions(timeoutMs: number, done: Callback<undefined>): void;
   beginTransaction(done: Callback<undefined>): void;
   sendOffsetsToTransaction(
@@ -95,11 +104,26 @@ export interface DescribedTopic {
   authorizedOperations?: number[];
 }
 
+export interface NewTopic {
+  topic: string;
+  num_partitions: number;
+  replication_factor: number;
+  config: Record<string, string>;
+}
+
 /**
  * Of its other calls, `describeGroups` with authorized operations brings the process down (seen with librdkafka 2.15.1
- * and a group that does not exist).
+ * and a group that does not exist), and so does `listConsumerGroupOffsets` when the group has no coordinator yet.
  */
-interface Admin {
+export interface Admin {
+  createTopic(topic: NewTopic, timeoutMs: number, done: (error: unknown) => void): void;
+  deleteTopic(topic: string, timeoutMs: number, done: (error: unknown) => void): void;
+  deleteGroups(groups: string[], options: { timeout: number }, done: Callback<{ error?: unknown }[]>): void;
+  listOffsets(
+    partitions: readonly (TopicPartition & { offset: unknown })[],
+    options: { timeout: number; isolationLevel: unknown },
+    done: Callback<(TopicPartitionOffset & { error?: unknown })[]>,
+  ): void;
   describeTopics(
     topics: readonly string[],
     options: { includeAuthorizedOperations: boolean; timeout: number },
@@ -112,10 +136,12 @@ interface Binding {
   Producer: new (conf: NativeConf, topicConf: NativeConf) => ProducerClient;
   /** Uses the connections of a client that stays connected meanwhile. */
   AdminClient: { createFrom(client: Client): Admin };
+  OffsetSpec: Readonly<Record<'EARLIEST' | 'LATEST', unknown>>;
+  IsolationLevel: Readonly<Record<'READ_UNCOMMITTED' | 'READ_COMMITTED', unknown>>;
 }
 
 const binding = createRequire(import.meta.url)('@confluentinc/kafka-javascript') as Binding;
-export const { AdminClient, KafkaConsumer, Producer } = binding;
+export const { AdminClient, IsolationLevel, KafkaConsumer, OffsetSpec, Producer } = binding;
 
 /** Turns one callback-taking call into a promise; errors come through as the client made them. */
 export function promised<T>(call: (done: Callback<T>) => void): Promise<T> {

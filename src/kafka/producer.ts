@@ -1,4 +1,4 @@
-import type { ClusterConfig } from '../config/compiled.ts';
+import type { ClientProperties, ClusterConfig } from '../config/compiled.ts';
 import type { Consumer, OutputRecord, Producer as ProducerPort, TopicPartitionOffset } from '../pipeline/ports.ts';
 import { ClientError } from '../pipeline/ports.ts';
 import { clusterProperties } from './cluster-properties.ts';
@@ -7,23 +7,21 @@ import { KafkaInput } from './consumer.ts';
 import { explained, type Needs, unmetNeeds } from './denials.ts';
 import { classify, complaint, QUEUE_FULL, TOPIC_DENIED, UNKNOWN_PARTITION } from './errors.ts';
 import { type NativeConf, type NativeHeaders, Producer, type ProducerClient, promised } from './native.ts';
+import { present, presentHeader } from './present.ts';
+import { maxRecordBytes } from './record-limit.ts';
 import { denied } from './topics.ts';
 
 export interface ProducerOptions {
   cluster: ClusterConfig;
   clientId: string;
   needs: Needs;
-  transactionTimeoutMs: number;
   /** Largest record batch to build; smaller than what every output topic accepts (`max.message.bytes`). */
   batchBytes: number;
-  properties: Readonly<Record<string, string | number | boolean>>;
+  properties: ClientProperties;
   report: (error: Error) => void;
   /** Whether a topic that is missing or denied is refused at once; else only what is written to it is. */
   checksTopics: boolean;
 }
-
-/** librdkafka's default for `message.max.bytes`, taken as it is so that the limit can be checked before a record is produced. */
-const DEFAULT_MAX_RECORD_BYTES = 1_000_000;
 
 export class TransactionalProducer implements ProducerPort {
   readonly maxRecordBytes: number;
@@ -40,8 +38,8 @@ export class TransactionalProducer implements ProducerPort {
     this.#checksTopics = options.checksTopics;
     // Well below the transaction timeout: a request that got lost is then noticed, and the producer recycled, while
     // the transaction still lives.
-    this.#requestTimeoutMs = Math.max(1_000, Math.min(10_000, Math.floor(options.transactionTimeoutMs / 3)));
-    this.maxRecordBytes = Number(options.properties['message.max.bytes'] ?? DEFAULT_MAX_RECORD_BYTES);
+    this.#requestTimeoutMs = Math.max(1_000, Math.min(10_000, Math.floor(options.needs.transactionTimeoutMs / 3)));
+    this.maxRecordBytes = maxRecordBytes(options.properties);
   }
 
   #configuration(): NativeConf {
@@ -61,7 +59,7 @@ export class TransactionalProducer implements ProducerPort {
       ...clusterProperties(options.cluster),
       'client.id': options.clientId,
       'transactional.id': options.needs.transactionalId,
-      'transaction.timeout.ms': options.transactionTimeoutMs,
+      'transaction.timeout.ms': options.needs.transactionTimeoutMs,
       'enable.idempotence': true,
       'allow.auto.create.topics': false,
       dr_cb: false, // a delivery that fails makes the commit fail: no call-back per record is needed
@@ -198,18 +196,6 @@ export class TransactionalProducer implements ProducerPort {
       client._disconnect(resolve);
     });
   }
-}
-
-/** No bytes at an address: what `Buffer.alloc(0)` and the client's own empty Buffers lack, which it takes for null. */
-const EMPTY = Buffer.from(' ').subarray(0, 0);
-
-function present(bytes: Buffer | null): Buffer | null {
-  return bytes?.length === 0 ? EMPTY : bytes;
-}
-
-function presentHeader(header: Readonly<Record<string, Buffer>>): Readonly<Record<string, Buffer>> {
-  for (const name in header) if (header[name]?.length === 0) return { [name]: EMPTY };
-  return header;
 }
 
 function refusal(code: number, { topic, partition }: OutputRecord): ClientError {

@@ -1,3 +1,5 @@
+import type { InputRecord, RawHeaders } from '../pipeline/ports.ts';
+
 export interface Partition {
   readonly topic: string;
   readonly partition: number;
@@ -16,6 +18,13 @@ export interface LogRecord extends Partition {
   readonly headers: readonly Header[];
 }
 
+export function toLogRecord({ topic, partition, offset, timestamp, key, value, headers }: InputRecord): LogRecord {
+  return { topic, partition, offset, timestamp, key, value, headers: flatHeaders(headers) };
+}
+
+export const flatHeaders = (headers: RawHeaders | undefined): Header[] =>
+  headers?.flatMap(Object.entries<Buffer>) ?? [];
+
 /** `topic/partition`: the key of every map over partitions. */
 export const partitionId = ({ topic, partition }: Partition): string => `${topic}/${partition}`;
 
@@ -26,6 +35,10 @@ export const recordId = (record: Partition & { readonly offset: number }): strin
 /** The text of the first header of that name. */
 export const headerText = (record: Pick<LogRecord, 'headers'>, name: string): string | undefined =>
   record.headers.find(([found]) => found === name)?.[1].toString();
+
+export function partitionsOf(topic: string, count: number): Partition[] {
+  return Array.from({ length: count }, (_, partition) => ({ topic, partition }));
+}
 
 export function groupBy<T>(values: Iterable<T>, key: (value: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();

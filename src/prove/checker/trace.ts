@@ -33,7 +33,12 @@ function attemptOf(record: LogRecord): Pick<Trace, 'transaction' | 'index' | 'co
   return transaction === undefined ? undefined : { transaction, index: Number(index), count: Number(count) };
 }
 
-function sourceOf(record: LogRecord): Pick<Trace, 'source' | 'sourcePartition' | 'sourceOffset'> | undefined {
+/** The coordinates of the record that this one was made from, or undefined where it does not tell. */
+export function sourceOf(record: LogRecord): string | undefined {
+  return originOf(record)?.source;
+}
+
+function originOf(record: LogRecord): Pick<Trace, 'source' | 'sourcePartition' | 'sourceOffset'> | undefined {
   const source = lastText(record, SOURCE_HEADER);
   const [, sourcePartition, offset] = /^([^/]+\/\d+)\/(\d+)$/.exec(source) ?? [];
   return sourcePartition === undefined ? undefined : { source, sourcePartition, sourceOffset: Number(offset) };
@@ -52,7 +57,7 @@ export function traceAll(
   const violations: Violation[] = [];
   for (const record of records) {
     const at = recordId(record);
-    const source = sourceOf(record);
+    const source = originOf(record);
     const attempt = attemptOf(record);
     if (!source) violations.push({ invariant: 'I1', at, found: 'does not name its source record' });
     else if (!attempt) violations.push({ invariant: 'I2', at, found: `has no ${ATTEMPT_HEADER} header` });
