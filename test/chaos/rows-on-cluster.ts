@@ -24,5 +24,5 @@ export const rowsOnCluster = () =>
       { scope: 'file' },
     ],
     rig: async ({ brokers, task }, use) => provideRig(brokers.bootstrapServers, task, use),
-    exposed: [async ({ task, rig: _rig }, use) => provideExposed(task, use), { auto: true }],
+    exposed: [async ({ task }, use) => provideExposed(task, use), { auto: true }],
   });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 import { KafkaContainer } from '@testcontainers/kafka';
-import { Network, type StartedNetwork } from 'testcontainers';
+import { Network, Wait, type StartedNetwork } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 
 import { onceGone } from '../../dev/guard.ts';
@@ -25,6 +25,8 @@ export const VERSION = '0.0.0-test';
 const KAFKA_NAME = 'kafka';
 const KAFKA_PORT = 9093;
 const BUILD_TIMEOUT_MS = 15 * 60_000;
+/** A machine that has just built an image may be slow to start a JVM; Testcontainers waits for 60 s. */
+const KAFKA_START_MS = 180_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Builds the image from the working tree, and starts a broker that both it and the tests reach. */
@@ -52,6 +54,7 @@ function startKafka(network: StartedNetwork) {
   return new KafkaContainer(KAFKA_IMAGE)
     .withNetwork(network)
     .withNetworkAliases(KAFKA_NAME)
+    .withWaitStrategy(Wait.forListeningPorts().withStartupTimeout(KAFKA_START_MS))
     .withEnvironment({
       KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
       KAFKA_TRANSACTION_STATE_LOG_NUM_PARTITIONS: '1',

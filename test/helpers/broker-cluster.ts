@@ -83,10 +83,11 @@ export async function startBrokerCluster(properties: Readonly<Record<string, str
   const client = new kafka.Producer({ 'bootstrap.servers': bootstrapServers, log_level: 0 });
   await call<unknown>((done) => client.connect({ timeout: TIMEOUT_MS }, done));
   const partitions = async () => {
-    const metadata = await call<kafka.Metadata>((done) =>
-      client.getMetadata({ allTopics: true, timeout: TIMEOUT_MS }, done),
+    const options = { allTopics: true, timeout: TIMEOUT_MS };
+    const metadata = await call<kafka.Metadata>((done) => void client.getMetadata(options, done));
+    return metadata.topics.flatMap(({ name, partitions: of }) =>
+      of.map((partition) => ({ topic: name, ...partition })),
     );
-    return metadata.topics.flatMap(({ name, partitions: of }) => of.map((partition) => ({ topic: name, ...partition })));
   };
 
   return {
@@ -103,7 +104,9 @@ export async function startBrokerCluster(properties: Readonly<Record<string, str
       const areInSync = async (): Promise<boolean> => {
         behind = (await partitions())
           .filter(({ leader, isrs }) => leader < 0 || isrs.length < BROKERS)
-          .map(({ topic, id, leader, isrs }) => `${partitionId({ topic, partition: id })}: ${leader} of ${isrs.join()}`);
+          .map(
+            ({ topic, id, leader, isrs }) => `${partitionId({ topic, partition: id })}: ${leader} of ${isrs.join()}`,
+          );
         return behind.length === 0;
       };
       await waitFor('all replicas to be in sync', areInSync, { timeoutMs: IN_SYNC_MS, seen: () => behind.join('\n') });

@@ -64,6 +64,16 @@ describe('a cycle of transactions', () => {
     cycle.stop();
   });
 
+  it('has no room while very many outputs wait, small as they may be', async () => {
+    const { cycle } = await startCycle();
+    const outputs = Array.from({ length: 10_000 }, () => output(1));
+    cycle.complete(completed(0, outputs));
+    expect(cycle.hasRoom).toBe(true);
+    for (let offset = 1; offset < 6; offset++) cycle.complete(completed(offset, outputs));
+    expect(cycle.hasRoom).toBe(false);
+    cycle.stop();
+  });
+
   it('aborts what a process holds that stood still past its session: the group may have gone on without it', async () => {
     const { cycle, producer, aborted, settled } = await startCycle();
     cycle.complete(completed(0, [output()]));

@@ -14,6 +14,25 @@ describe('a lane', () => {
     expect(completed.map(({ offset }) => offset)).toEqual([0, 1, 2]);
   });
 
+  it('gives the event loop back between slow records, and asks to be gone on with', () => {
+    const completed: Completed[] = [];
+    let wakes = 0;
+    const context = { ...laneContext(completed), wake: () => wakes++ };
+    const slow = (): [] => {
+      for (const end = performance.now() + 15; performance.now() < end;);
+      return [];
+    };
+    const lane = transformLane(context, {}, slow);
+    for (let offset = 0; offset < 5; offset++) lane.accept(record(offset));
+    lane.pump();
+    expect(completed).toHaveLength(2);
+    expect(wakes).toBe(1);
+    lane.pump();
+    lane.pump();
+    expect(completed.map(({ offset }) => offset)).toEqual([0, 1, 2, 3, 4]);
+    expect(wakes).toBe(2);
+  });
+
   it('leaves out what is committed already, also when nothing was read yet', () => {
     const completed: Completed[] = [];
     const lane = transformLane(laneContext(completed), { offset: 5 });
