@@ -47,6 +47,7 @@ export function stageConfig(config: CompiledConfig, stage: Stage, instance: stri
     cluster: { ...config.cluster, bootstrapServers: stage.bootstrapServers ?? config.cluster.bootstrapServers },
     pipelines,
     effects: [],
+    worker: { ...config.worker, maxMemoryBytes: null },
     http: { host: '127.0.0.1', port: 0 },
     log: { level: 'info', format: 'json' },
   };
@@ -57,6 +58,9 @@ function stagePipeline(pipeline: PipelineConfig, stage: Stage, instance: string)
   const copy = (topic: string) => copyOf(stage, topic);
   return {
     ...pipeline,
+    // Each worker of a proof is a process and an instance of its own.
+    workers: 1,
+    worker: 0,
     groupId: stage.name,
     transactionalId: `${stage.name}.${pipeline.name}.${instance}.0`,
     input: { ...input, topics: input.topics.map(copy), startAt: 'earliest' },
@@ -69,7 +73,8 @@ function stagePipeline(pipeline: PipelineConfig, stage: Stage, instance: string)
       minDelayMs: Math.min(retry.minDelayMs, RETRY_MIN_MS),
       maxDelayMs: Math.min(retry.maxDelayMs, RETRY_MAX_MS),
     },
-    group: { ...group, sessionTimeoutMs: sessionTimeoutOf(pipeline) },
+    // Static members would move no partition when one of them leaves: a proof is to see rebalances.
+    group: { ...group, instanceId: null, sessionTimeoutMs: sessionTimeoutOf(pipeline) },
     provenance: true,
   };
 }

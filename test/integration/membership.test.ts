@@ -12,7 +12,8 @@ const moves = async (processor: Processor): Promise<number> =>
   (await processor.until('its metrics', () => processor.metrics())).sum('millrace_rebalances_total');
 
 it('D6: a rolling restart of two instances under load moves no partition', async ({ rig }) => {
-  const run = await startScenario(rig, { partitions: 6 });
+  // Longer than a process takes to start, however busy the machine is.
+  const run = await startScenario(rig, { partitions: 6, consumer: { sessionTimeout: '60s' } });
   let [a, b] = [await run.startReady('a'), await run.startReady('b')];
   const feed = run.seeder.feed(workload(), 400);
   const shares = async (): Promise<string[]> =>
