@@ -3,8 +3,8 @@ import type { ClusterConfig } from '../config/compiled.ts';
 import type {
   Consumer,
   FetchState,
-  InputRecord,
   PartitionLog,
+  Polled,
   RebalanceListener,
   TopicPartition,
   TopicPartitionOffset,
@@ -70,6 +70,9 @@ function configuration(options: ConsumerOptions): NativeConf {
     'isolation.level': 'read_committed', // also turns on stable offset fetching
     'enable.auto.commit': false,
     'enable.auto.offset.store': false,
+    // Comes in order behind a partition's records, and none from before a seek does: what statistics say of the fetch
+    // position is neither.
+    'enable.partition.eof': true,
     'auto.offset.reset': 'error', // the start is chosen by the assignment; a position is never changed silently
   };
 }
@@ -140,17 +143,17 @@ export class KafkaInput implements Consumer {
     return this.#client;
   }
 
-  async poll(maxRecords: number, waitMs: number): Promise<InputRecord[]> {
+  async poll(maxRecords: number, waitMs: number): Promise<Polled> {
     if (this.#failure) throw this.#failure;
     this.#signalled = false;
-    const records = await this.#consume(maxRecords);
-    if (records.length > 0 || waitMs <= 0) return records;
-    if (!(await this.#signal(waitMs))) return records;
+    const polled = await this.#consume(maxRecords);
+    if (polled.records.length > 0 || polled.ends.length > 0 || waitMs <= 0) return polled;
+    if (!(await this.#signal(waitMs))) return polled;
     this.#signalled = false;
     return this.#consume(maxRecords);
   }
 
-  async idle(waitMs: number): Promise<InputRecord[]> {
+  async idle(waitMs: number): Promise<Polled> {
     if (this.#failure) throw this.#failure;
     await this.#signal(waitMs);
     this.#signalled = false;
@@ -178,11 +181,13 @@ export class KafkaInput implements Consumer {
     this.#awaken?.();
   }
 
-  async #consume(maxRecords: number): Promise<InputRecord[]> {
+  async #consume(maxRecords: number): Promise<Polled> {
     try {
       // With a timeout above 0 a steady trickle would keep the call from returning until it has maxRecords.
-      return await promised<InputRecord[]>((done) => {
-        this.client.getClient().consume(0, maxRecords, false, done);
+      return await promised<Polled>((done) => {
+        this.client.getClient().consume(0, maxRecords, false, (error, records, ends) => {
+          done(error, { records, ends });
+        });
       });
     } catch (error) {
       const failure = classify(error, 'consumer');
@@ -197,7 +202,7 @@ export class KafkaInput implements Consumer {
       // is followed by a rebalance; a fatal one is not survived.
       if (failure.kind === 'fatal' && failure.code === FATAL) throw this.#fenced() ?? failure;
       this.#options.report(failure);
-      return [];
+      return { records: [], ends: [] };
     }
   }
 

@@ -15,7 +15,7 @@ interface NativeConsumer {
     timeoutMs: number,
     max: number,
     onlyFirst: boolean,
-    done: (error: unknown, records: InputRecord[], ends: TopicPartitionOffset[]) => void,
+    done: (error: unknown, records: InputRecord[], ends: readonly TopicPartitionOffset[]) => void,
   ): void;
 }
 /** Texts are taken too, as UTF-8. */

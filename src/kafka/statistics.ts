@@ -27,7 +27,6 @@ const known = (offset: number) => (offset >= 0 ? offset : -1);
 
 /** Reads one statistics event of the client. */
 export function fetchStates(event: unknown): Statistics {
-  const at = performance.now();
   const text = (event as { message: string }).message;
   const { brokers, topics } = Report.parse(JSON.parse(text));
   const partitions = new Map<string, Map<number, FetchState>>();
@@ -38,7 +37,6 @@ export function fetchStates(event: unknown): Statistics {
         logStart: known(state.lo_offset),
         lastStable: known(state.ls_offset),
         nextFetch: known(state.next_offset),
-        at,
       });
     }
     partitions.set(topic, byPartition);

@@ -1,6 +1,9 @@
 import type { CreateLane, Lane, LaneContext } from './lane.ts';
 import type { Consumer, InputRecord, TopicPartition, TopicPartitionOffset } from './ports.ts';
 
+/** For so long nothing arrives before a position is committed for which there is no record. */
+const QUIET_MS = 1_000;
+
 /** The partitions that are ours now, each with its lane. */
 export class Assignment {
   readonly #consumer: Consumer;
@@ -10,8 +13,6 @@ export class Assignment {
   readonly #lanes = new Map<string, Map<number, Lane>>();
   #flat: Lane[] = [];
   #last: Lane | undefined;
-  /** The client's last report on each lane. */
-  readonly #seen = new WeakMap<Lane, { at: number; nextFetch: number }>();
 
   constructor(consumer: Consumer, createLane: CreateLane, context: LaneContext, startAt: 'earliest' | 'latest') {
     this.#consumer = consumer;
@@ -48,6 +49,21 @@ export class Assignment {
     }
     if (count > 0) onTopic(topic, count);
     this.#last = undefined;
+  }
+
+  /** Tells lanes that reading came to the end of their partition, after the records before it were accepted. */
+  acceptEnds(ends: readonly TopicPartitionOffset[]): void {
+    for (const { topic, partition, offset } of ends) this.#lanes.get(topic)?.get(partition)?.reachedEnd(offset);
+  }
+
+  /**
+   * Lanes that stand where the group has not committed, without a record to show for it: at their start, or behind
+   * control records and aborted records. Committed past those, the lag is 0 for every tool, and an idle group's offset
+   * does not grow older than the log.
+   */
+  get unpinned(): Lane[] {
+    const quiet = performance.now() - QUIET_MS; // not after each record of a slow input
+    return this.#flat.filter((lane) => !lane.pinned || (lane.position > lane.committed && lane.lastArrival < quiet));
   }
 
   /** Opens lanes at the committed offsets, or where the configuration says where there are none. */
@@ -135,25 +151,5 @@ export class Assignment {
       }
     }
     return null;
-  }
-
-  /**
-   * Notes where lanes have only control records and aborted records behind their last record. Committed past those,
-   * the lag is 0 for every tool, and an idle group's offset does not grow older than the log.
-   *
-   * The client's fetch position moves a moment before the records come into its queue, hence two reports with one
-   * position; they come through that same queue, so what was fetched before the second has been polled by now.
-   */
-  advance(): void {
-    for (const lane of this.#flat) {
-      const state = this.#consumer.fetched(lane);
-      if (!state) continue;
-      const seen = this.#seen.get(lane);
-      if (seen?.at !== state.at) this.#seen.set(lane, { at: state.at, nextFetch: state.nextFetch });
-      if (!seen || seen.at === state.at || seen.nextFetch !== state.nextFetch) continue;
-      const isIdle = lane.isSettled && !lane.paused && lane.lastArrival < seen.at;
-      if (isIdle && state.nextFetch >= state.lastStable && state.nextFetch > lane.committed)
-        lane.ahead = state.nextFetch;
-    }
   }
 }

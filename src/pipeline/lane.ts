@@ -80,8 +80,6 @@ export abstract class Lane implements TopicPartition {
   /** `performance.now()` when the last record arrived, and its offset. */
   lastArrival = 0;
   lastRead = -1;
-  /** Beyond `committed` where only control records and aborted records lie between: to be committed when there is time. */
-  ahead = -1;
   protected readonly context: LaneContext;
   protected state: 'idle' | 'running' | 'waiting' | 'closed' = 'idle';
   protected queue: InputRecord[] = [];
@@ -90,6 +88,8 @@ export abstract class Lane implements TopicPartition {
   protected epoch = 0;
   protected failing: Failing | null = null;
   #bytes = 0;
+  /** Where the partition ended when reading came to its end, or -1. */
+  #end = -1;
   #timer: NodeJS.Timeout | null = null;
 
   constructor({ topic, partition, offset, pinned }: LaneStart, context: LaneContext) {
@@ -110,6 +110,16 @@ export abstract class Lane implements TopicPartition {
   /** Whether everything that was read is committed. */
   get isSettled(): boolean {
     return this.lastRead < this.committed;
+  }
+
+  /** What could be committed now: beyond `committed` where only control records and aborted records lie between. */
+  get position(): number {
+    return this.isSettled ? Math.max(this.committed, this.#end) : this.committed;
+  }
+
+  /** Everything before `offset` that can be read was accepted. */
+  reachedEnd(offset: number): void {
+    this.#end = offset;
   }
 
   /** Why the lane can not go on, or null. */
@@ -212,7 +222,6 @@ export abstract class Lane implements TopicPartition {
   settled(offset: number, records: number): void {
     this.committed = offset;
     this.pinned = true;
-    this.ahead = -1;
     if (records === 0) return;
     const { failing } = this;
     if (!failing || failing.offset >= offset) return;
@@ -227,7 +236,6 @@ export abstract class Lane implements TopicPartition {
     this.committed = offset;
     this.pinned = pinned;
     this.lastRead = -1;
-    this.ahead = -1;
     if (this.failing && this.failing.offset < offset) this.failing = null;
     const { failing } = this;
     if (failing && failing.held !== null && performance.now() < failing.notBefore) this.wait(failing.notBefore);
@@ -249,6 +257,7 @@ export abstract class Lane implements TopicPartition {
     this.queue = [];
     this.head = 0;
     this.#bytes = 0;
+    this.#end = -1;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
   }

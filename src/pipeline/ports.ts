@@ -129,14 +129,21 @@ export class ClientError extends Error {
   }
 }
 
+/** What one poll returns. */
+export interface Polled {
+  records: InputRecord[];
+  /** Ends that were come to, with the offset there: all records before them were returned, by this poll or one before. */
+  ends: readonly TopicPartitionOffset[];
+}
+
 /** A member of the input's consumer group. Every method rejects with a {@link ClientError}. */
 export interface Consumer {
   /** Joins the group. Waits for a broker as long as it takes, or until `signal` aborts. */
   start(listener: RebalanceListener, signal: AbortSignal): Promise<void>;
   /** At most `maxRecords`, at once if there are some, else within `waitMs` or at the next `wake()`. One call at a time. */
-  poll(maxRecords: number, waitMs: number): Promise<InputRecord[]>;
+  poll(maxRecords: number, waitMs: number): Promise<Polled>;
   /** Keeps the membership, and the listener, alive while no records are wanted: waits first, then takes one at the most. */
-  idle(waitMs: number): Promise<InputRecord[]>;
+  idle(waitMs: number): Promise<Polled>;
   wake(): void;
   /** The group's committed offsets, open transactions settled; -1 where there is none. */
   committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]>;
@@ -161,8 +168,6 @@ export interface FetchState {
   lastStable: number;
   /** Next offset to fetch: beyond control records and aborted records. */
   nextFetch: number;
-  /** `performance.now()` when this was learned. */
-  at: number;
 }
 
 /** One transactional producer, from its first epoch to its retirement. Every method rejects with a {@link ClientError}. */

@@ -6,7 +6,7 @@ import { PipelineFailed } from './errors.ts';
 import type { Culprit } from './isolation.ts';
 import type { CreateLane, LaneContext } from './lane.ts';
 import type { Observer, PipelineStatus } from './observer.ts';
-import { ClientError, type Consumer, type InputRecord, type Producer, type TopicPartition } from './ports.ts';
+import { ClientError, type Consumer, type Polled, type Producer, type TopicPartition } from './ports.ts';
 import { type Rebalance, Rebalances } from './rebalances.ts';
 import { lagOf, partitionStatuses, unreadyReasons } from './status.ts';
 import { Verdicts } from './verdicts.ts';
@@ -96,7 +96,7 @@ export class Processor {
       observer,
       verdicts: this.#verdicts,
       writer: this.#writer,
-      unpinned: () => this.#assignment.lanes.filter((lane) => !lane.pinned || lane.ahead > lane.committed),
+      unpinned: () => this.#assignment.unpinned,
       wake,
       signal,
     });
@@ -176,17 +176,18 @@ export class Processor {
   }
 
   /** Apart from the loop, whose frame would keep each batch alive until the next one is there. */
-  async #receive(polling: Promise<InputRecord[]>): Promise<void> {
-    const records = await polling;
+  async #receive(polling: Promise<Polled>): Promise<void> {
+    const { records, ends } = await polling;
     this.#check();
     if (this.#cycle.mustRewind) return;
     this.#assignment.accept(records, (topic, count) => {
       this.#options.observer.consumed(topic, count);
     });
+    this.#assignment.acceptEnds(ends);
     records.length = 0; // what the client's promise still holds, too
   }
 
-  #poll(): Promise<InputRecord[]> {
+  #poll(): Promise<Polled> {
     const { consumer } = this.#options;
     if (!this.#cycle.hasRoom && !this.#cycle.mustRewind) return consumer.idle(FULL_WAIT_MS);
     return consumer.poll(POLL_RECORDS, this.#writer.hasBacklog ? BACKLOG_WAIT_MS : POLL_WAIT_MS);
@@ -197,7 +198,6 @@ export class Processor {
     const now = performance.now();
     if (now - this.#lookedAround < LOOK_AROUND_MS) return;
     this.#lookedAround = now;
-    this.#assignment.advance();
     // Nothing to do counts as progress.
     if (this.#assignment.lanes.every((lane) => lagOf(lane, this.#options.consumer) === 0)) this.#cycle.lastCommit = now;
     const truncated = this.#assignment.truncated();

@@ -2,22 +2,17 @@ import type { Lane } from './lane.ts';
 import type { PartitionStatus } from './observer.ts';
 import type { Consumer } from './ports.ts';
 
-/** Statistics come once a second: a record may be on its way for that long without showing anywhere. */
-const SETTLE_MS = 1_500;
 /** Without a commit for this long while records wait, a pipeline is not ready any more. */
 const STALL_MS = 30_000;
 
 /**
  * Records between what is committed and the last stable offset. Control records and aborted records behind the last
- * record are never read: when everything read is committed and the client has fetched past the last stable offset,
- * nothing is left to do, though the position there may not be committed yet.
+ * record are never read: where only those are left nothing is to be done, though the position may not be committed yet.
  */
 export function lagOf(lane: Lane, consumer: Consumer): number | null {
   const state = consumer.fetched(lane);
   if (!state || state.lastStable < 0) return null;
-  const allRead = state.nextFetch >= state.lastStable && lane.lastArrival + SETTLE_MS < state.at;
-  if (allRead && !lane.paused && lane.isSettled) return 0;
-  return Math.max(0, state.lastStable - lane.committed);
+  return Math.max(0, state.lastStable - lane.position);
 }
 
 export function partitionStatuses(lanes: readonly Lane[], consumer: Consumer): PartitionStatus[] {

@@ -110,8 +110,7 @@ export class Transaction {
 
   /** Commits where a lane stands without a record: its start, or behind control records. */
   pin(lane: Lane): void {
-    const position = Math.max(lane.committed, lane.ahead);
-    if (!this.#progress.has(lane)) this.#progress.set(lane, { last: -1, records: 0, position });
+    if (!this.#progress.has(lane)) this.#progress.set(lane, { last: -1, records: 0, position: lane.position });
   }
 
   /** What to commit: per lane that moved, the offset after its last record. */

@@ -105,3 +105,20 @@ it('T9: dead-letters only the source of an output that is too large for its topi
   await run.seeder.send(growing(40_000));
   await judgeOversize(run);
 });
+
+it('loses none of the records that were read long before an abort', async ({ rig }) => {
+  const run = await startScenario(rig, {
+    // The record that is refused comes seconds after the client has fetched all there is.
+    transform: `import { setTimeout as delay } from 'node:timers/promises';
+      export default async ({ value: { id, text } }) => {
+        await delay(id < ${BIG} ? 500 : 0);
+        return [{ to: 'left', value: { id } }, { to: 'right', value: text }];
+      };`,
+    expect: grown,
+    partitions: 1,
+    outputConfig: { 'max.message.bytes': '20000' },
+  });
+  await run.seeder.send(growing(40_000));
+  await run.startReady('a');
+  await judgeOversize(run);
+});

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Assignment } from '../../../src/pipeline/assignment.ts';
 import type { CreateLane } from '../../../src/pipeline/lane.ts';
 import type { FetchState } from '../../../src/pipeline/ports.ts';
+import { lagOf } from '../../../src/pipeline/status.ts';
 import { TransformLane } from '../../../src/pipeline/transform-lane.ts';
 import { laneContext, record } from './bench.ts';
 import { ScriptedConsumer } from './scripted-consumer.ts';
@@ -48,58 +49,71 @@ describe('the start of a partition', () => {
   });
 });
 
-/** What the client reports of partition 0, `at` some time after all records have arrived. */
-const report = (state: Partial<FetchState>): FetchState => ({
-  logStart: 0,
-  lastStable: 10,
-  nextFetch: 10,
-  at: performance.now() + 1_000,
-  ...state,
-});
+/** Of a partition that the group has committed up to 8. */
+async function committedTo8() {
+  const consumer = new ScriptedConsumer();
+  consumer.offsets.set('t-0', 8);
+  const { assignment, lane } = await assigned(consumer);
+  return { consumer, assignment, lane, ends: (offset: number) => assignment.acceptEnds([{ ...PARTITION, offset }]) };
+}
+
+const ignored = () => undefined;
 
 describe('records that nobody reads', () => {
-  async function settledAt(committed: number) {
-    const consumer = new ScriptedConsumer();
-    consumer.offsets.set('t-0', committed);
-    return { consumer, ...(await assigned(consumer)) };
-  }
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'], now: 60_000 }));
+  afterEach(() => void vi.useRealTimers());
 
-  it('are passed behind the last record when the client has fetched past them', async () => {
-    const { consumer, assignment, lane } = await settledAt(8);
-    const at = performance.now() + 1_000;
-    consumer.reports.set('t-0', report({ at }));
-    assignment.advance();
-    assignment.advance();
-    expect(lane.ahead, 'after one report').toBe(-1);
-    consumer.reports.set('t-0', report({ at: at + 1_000 }));
-    assignment.advance();
-    expect(lane.ahead).toBe(10);
-  });
-
-  it.each<[string, Partial<FetchState>]>([
-    ['the fetch position moves', { nextFetch: 12, lastStable: 12 }],
-    ['an open transaction lies before the end', { lastStable: 11 }],
-    ['the client stands where the group does', { nextFetch: 8, lastStable: 8 }],
-  ])('are not passed while %s', async (_, second) => {
-    const { consumer, assignment, lane } = await settledAt(8);
-    const at = performance.now() + 1_000;
-    const first = second.nextFetch === 8 ? second : { lastStable: second.lastStable === 11 ? 11 : 10 };
-    consumer.reports.set('t-0', report({ at, ...first }));
-    assignment.advance();
-    consumer.reports.set('t-0', report({ at: at + 1_000, ...second }));
-    assignment.advance();
-    expect(lane.ahead).toBe(-1);
+  it('are passed behind the last record when the client has come to the end', async () => {
+    const { assignment, lane, ends } = await committedTo8();
+    vi.advanceTimersByTime(60_000);
+    expect(assignment.unpinned).toEqual([]);
+    ends(10);
+    expect(lane.position).toBe(10);
+    expect(assignment.unpinned).toEqual([lane]);
+    lane.settled(10, 0);
+    expect(assignment.unpinned, 'once they are committed').toEqual([]);
   });
 
   it('are not passed while a record before them waits to be committed', async () => {
-    const { consumer, assignment, lane } = await settledAt(8);
-    assignment.accept([record(8)], () => undefined);
-    const at = performance.now() + 1_000;
-    for (const seconds of [0, 1, 2]) {
-      consumer.reports.set('t-0', report({ at: at + seconds * 1_000 }));
-      assignment.advance();
-    }
-    expect(lane.ahead).toBe(-1);
+    const { assignment, lane, ends } = await committedTo8();
+    assignment.accept([record(8)], ignored);
+    ends(10);
+    expect(lane.position).toBe(8);
+    lane.settled(9, 1);
+    expect(lane.position).toBe(10);
+  });
+
+  it('are forgotten by a rewind: behind the committed offset there are records again', async () => {
+    const { assignment, lane, ends } = await committedTo8();
+    assignment.accept(
+      Array.from({ length: 100 }, (_, n) => record(8 + n)),
+      ignored,
+    );
+    ends(110);
+    vi.advanceTimersByTime(60_000);
+    await assignment.rewind();
+    expect(lane.position).toBe(8);
+    expect(assignment.unpinned).toEqual([]);
+  });
+
+  it('are not committed after each record of a slow input', async () => {
+    const { assignment, lane, ends } = await committedTo8();
+    vi.advanceTimersByTime(60_000);
+    assignment.accept([record(8)], ignored);
+    lane.settled(9, 1);
+    ends(10);
+    vi.advanceTimersByTime(1_000);
+    expect(assignment.unpinned).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(assignment.unpinned).toEqual([lane]);
+  });
+
+  it('count as no lag', async () => {
+    const { consumer, lane, ends } = await committedTo8();
+    consumer.reports.set('t-0', { logStart: 0, lastStable: 10, nextFetch: 10 });
+    expect(lagOf(lane, consumer)).toBe(2);
+    ends(10);
+    expect(lagOf(lane, consumer)).toBe(0);
   });
 });
 
@@ -108,7 +122,7 @@ describe('a log that begins behind the committed offset', () => {
     const consumer = new ScriptedConsumer();
     consumer.offsets.set('t-0', 8);
     const { assignment } = await assigned(consumer);
-    consumer.reports.set('t-0', report(state));
+    consumer.reports.set('t-0', { logStart: 0, lastStable: 10, nextFetch: 10, ...state });
     return assignment.truncated()?.logStart ?? null;
   }
 

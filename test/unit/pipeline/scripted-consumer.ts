@@ -3,6 +3,7 @@ import type {
   FetchState,
   InputRecord,
   PartitionLog,
+  Polled,
   RebalanceListener,
   TopicPartition,
   TopicPartitionOffset,
@@ -33,14 +34,14 @@ export class ScriptedConsumer implements Consumer {
     return this.#listener;
   }
 
-  async poll(_maxRecords: number, waitMs: number): Promise<InputRecord[]> {
+  async poll(_maxRecords: number, waitMs: number): Promise<Polled> {
     if (this.arriving.length === 0) await this.#wait(waitMs);
-    return this.arriving.splice(0);
+    return { records: this.arriving.splice(0), ends: [] };
   }
 
-  async idle(waitMs: number): Promise<InputRecord[]> {
+  async idle(waitMs: number): Promise<Polled> {
     await this.#wait(waitMs);
-    return [];
+    return { records: [], ends: [] };
   }
 
   #wait(ms: number): Promise<void> {
