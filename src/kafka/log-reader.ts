@@ -93,7 +93,7 @@ export class LogReader {
   }
 
   async #batch(): Promise<number> {
-    const [records, ends] = await promised<[InputRecord[], TopicPartitionOffset[]]>((done) => {
+    const [records, ends] = await promised<[InputRecord[], readonly TopicPartitionOffset[]]>((done) => {
       this.#client.getClient().consume(0, BATCH, false, (error, found, reached) => {
         done(error, [found, reached]);
       });

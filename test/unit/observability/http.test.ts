@@ -11,6 +11,7 @@ import { LogLines } from './log-lines.ts';
 import { parseSamples } from './scrape.ts';
 
 const HOST = '127.0.0.1';
+const PAGE = ['/', '/page/style.css', '/page/script.js'];
 
 const RUNNING: PipelineStatus = {
   pipeline: 'route',
@@ -122,7 +123,7 @@ describe('the HTTP endpoints', () => {
     const response = await fetch(url('/metric'));
     expect([response.status, await response.json()]).toEqual([
       404,
-      { error: 'no /metric here', endpoints: ['/metrics', '/live', '/ready', '/status'] },
+      { error: 'no /metric here', endpoints: ['/metrics', '/live', '/ready', '/status', '/overview', ...PAGE] },
     ]);
   });
 
