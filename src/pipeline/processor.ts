@@ -42,7 +42,11 @@ const POLL_WAIT_MS = 50;
 const BACKLOG_WAIT_MS = 2;
 /** How long to let the group wait while as much is buffered as may be. */
 const FULL_WAIT_MS = 20;
-const CLOSE_MS = 5_000;
+/**
+ * Longer than the 5 s after which the client gives up leaving the group. In the middle of a rebalance it does: the
+ * broker does not read on behind a request to join that it has not answered.
+ */
+const CLOSE_MS = 7_000;
 const LOOK_AROUND_MS = 1_000;
 /** A commit takes milliseconds; a writer that is not open for this long is waiting for brokers. */
 const RECOVERY_MS = 10_000;
