@@ -11,7 +11,6 @@ import { askHealth, containersFile } from './health.ts';
 import { HttpListenError } from './observability/http.ts';
 import { loadEffect, loadPipeline, TargetError } from './load-flow.ts';
 import { migrateEffects } from './migrate-effects.ts';
-import { prove } from './prove.ts';
 import { ProofRefused } from './prove/refused.ts';
 import { type Stage, stageConfig } from './prove/stage.ts';
 import { run } from './run.ts';
@@ -79,6 +78,8 @@ program
   .action(async (file: string, { pipeline, for: durationMs = 60_000, records, bootstrapServers }: ProveFlags) => {
     const config = loadConfig(file);
     checkNames(file, 'pipeline', [pipeline], config.pipelines);
+    // Only here, for it brings the Kafka client along, which a supervisor does without.
+    const { prove } = await import('./prove.ts');
     process.exit(await prove(config, { pipeline, durationMs, records, bootstrapServers: bootstrapServers ?? null }));
   });
 
