@@ -25,6 +25,7 @@ it('replaces a worker whose memory passes the limit: no partition moves, and all
   const run = await startScenario(rig, {
     transform: LEAKING,
     pipeline: { workers: 2 },
+    consumer: { sessionTimeout: '30s' },
     config: { worker: { maxMemory: '256MiB' } },
   });
   const processor = await run.startReady('a');
