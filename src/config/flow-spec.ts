@@ -75,11 +75,11 @@ export const consumer = z.strictObject({
     .prefault('5m')
     .describe('A member that has not polled for this long has its partitions taken over.'),
   staticMembership: flag()
-    .prefault(true)
+    .prefault(false)
     .describe(
       'Whether the group knows a member by its name (KIP-345), so that one which is back within `sessionTimeout` finds ' +
-        'its partitions as it left them; classic protocol only. Turn it off where `instance` changes from start to ' +
-        'start: see workers.md.',
+        'its partitions as it left them; classic protocol only. It wants an `instance` that is the same at each start, ' +
+        'and has its price: see workers.md.',
     ),
   properties: clientProperties('consumer').prefault({}).describe('librdkafka properties of the consumer.'),
 });

@@ -16,7 +16,12 @@ const RECOVERY_MS = TRANSACTION_TIMEOUT_MS + SESSION_TIMEOUT_MS + 5_000;
 
 // The third, cooperative-sticky, is the default: all other tests run under it.
 const eager = { assignor: 'range' };
-const consumerProtocol = { protocol: 'consumer', sessionTimeout: undefined, properties: {} };
+const consumerProtocol = {
+  protocol: 'consumer',
+  sessionTimeout: undefined,
+  staticMembership: undefined,
+  properties: {},
+};
 
 describe.each([
   ['the range assignor', eager],
