@@ -74,6 +74,27 @@ describe('a cycle of transactions', () => {
     cycle.stop();
   });
 
+  it('commits a record within the interval of its completion, though the last transaction took that long to settle', async () => {
+    const { cycle, producer, settled } = await startCycle();
+    const commits = () => producer.calls.filter((call) => call === 'commit').length;
+    const { commitIntervalMs } = FLOW.transaction;
+    let confirm: () => void = () => undefined;
+    producer.held = new Promise((resolve) => (confirm = resolve));
+    cycle.complete(completed(0, [output()]));
+    cycle.step();
+    freeze(commitIntervalMs);
+    cycle.step();
+    expect(cycle.isSettling).toBe(true);
+    cycle.complete(completed(1, [output()]));
+    freeze(commitIntervalMs);
+    confirm();
+    await settled();
+    cycle.step();
+    await settled();
+    expect(commits()).toBe(2);
+    cycle.stop();
+  });
+
   it('aborts what a process holds that stood still past its session: the group may have gone on without it', async () => {
     const { cycle, producer, aborted, settled } = await startCycle();
     cycle.complete(completed(0, [output()]));

@@ -9,6 +9,8 @@ export class ScriptedProducer implements Producer {
   readonly calls: string[] = [];
   readonly failures: Partial<Record<Call, ClientError>> = {};
   doubts: ReturnType<Producer['doubt']> = null;
+  /** What the answers to its calls wait for. */
+  held: Promise<void> = Promise.resolve();
 
   async init(): Promise<void> {
     this.calls.push('init');
@@ -37,6 +39,7 @@ export class ScriptedProducer implements Producer {
 
   async #answer(call: Call): Promise<void> {
     this.calls.push(call);
+    await this.held;
     if (this.failures[call]) throw this.failures[call];
   }
 
