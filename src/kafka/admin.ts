@@ -8,6 +8,7 @@ import {
   type Admin,
   AdminClient,
   type DescribedTopic,
+  disconnected,
   IsolationLevel,
   type Metadata,
   OffsetSpec,
@@ -158,9 +159,7 @@ export class KafkaAdmin {
     }
   }
 
-  async close(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#client.disconnect(resolve);
-    });
+  close(): Promise<void> {
+    return disconnected(this.#client);
   }
 }

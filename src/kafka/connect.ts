@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClusterConfig } from '../config/compiled.ts';
 import { ClientError } from '../pipeline/ports.ts';
-import { classify, STATE } from './errors.ts';
+import { classify, complaint, STATE } from './errors.ts';
 import { type Client, type Metadata, promised } from './native.ts';
 import { watchConnections } from './refusals.ts';
 
@@ -17,7 +17,8 @@ const EVENTS_MS = 100;
 
 /**
  * Connects a client, however long the brokers take to come up: a processor that starts before its broker waits.
- * Each try takes a new client, for one whose first connection failed can't be used again.
+ * Each try takes a new client, for one whose first connection failed can't be used again. Once it is connected, what
+ * the client complains of is reported, too.
  * @throws ClientError of kind `denied` where waiting would not help, or when `signal` aborts.
  */
 export async function connect<C extends Client>(
@@ -46,6 +47,9 @@ export async function connect<C extends Client>(
       // All topics: asking for a single one may create it, where the broker does that.
       const metadata = await promised<Metadata>((done) => {
         client.connect({ allTopics: true, timeout }, done);
+      });
+      client.on('event.error', (error) => {
+        report(complaint(error));
       });
       return { client, metadata };
     } catch (error) {

@@ -13,8 +13,8 @@ import { ClientError } from '../pipeline/ports.ts';
 import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
 import { explained, type Needs } from './denials.ts';
-import { classify, complaint, FATAL, OFFSET_OUT_OF_RANGE } from './errors.ts';
-import { type ConsumerClient, KafkaConsumer, type NativeConf, promised } from './native.ts';
+import { classify, FATAL, OFFSET_OUT_OF_RANGE } from './errors.ts';
+import { type ConsumerClient, disconnected, KafkaConsumer, type NativeConf, promised } from './native.ts';
 import { watchConnections } from './refusals.ts';
 import { fetchStates, type Statistics } from './statistics.ts';
 
@@ -119,9 +119,6 @@ export class KafkaInput implements Consumer {
       return client;
     };
     const { client } = await connect(create, this.#options.cluster, signal, this.#options.report);
-    client.on('event.error', (error) => {
-      this.#options.report(complaint(error));
-    });
     watchConnections(client, (refusal) => {
       this.#refused(refusal);
     });
@@ -311,11 +308,7 @@ export class KafkaInput implements Consumer {
   }
 
   async close(): Promise<void> {
-    const client = this.#client;
-    if (!client) return;
-    await new Promise<void>((resolve) => {
-      client.disconnect(resolve);
-    });
+    if (this.#client) await disconnected(this.#client);
   }
 }
 

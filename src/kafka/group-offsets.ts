@@ -2,8 +2,8 @@ import type { TopicPartition, TopicPartitionOffset } from '../pipeline/ports.ts'
 import type { ToolOptions } from './admin.ts';
 import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
-import { classify, complaint } from './errors.ts';
-import { type ConsumerClient, KafkaConsumer, promised } from './native.ts';
+import { classify } from './errors.ts';
+import { type ConsumerClient, disconnected, KafkaConsumer, promised } from './native.ts';
 
 const CALL_MS = 15_000;
 
@@ -32,9 +32,6 @@ export class GroupOffsets {
       return new KafkaConsumer(conf, {});
     };
     const { client } = await connect(create, options.cluster, signal, options.report);
-    client.on('event.error', (error) => {
-      options.report(complaint(error));
-    });
     return new GroupOffsets(client);
   }
 
@@ -55,9 +52,7 @@ export class GroupOffsets {
     }
   }
 
-  async close(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#client.disconnect(resolve);
-    });
+  close(): Promise<void> {
+    return disconnected(this.#client);
   }
 }

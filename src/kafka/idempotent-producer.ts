@@ -3,8 +3,8 @@ import type { InputRecord } from '../pipeline/ports.ts';
 import type { ToolOptions } from './admin.ts';
 import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
-import { classify, complaint, QUEUE_FULL } from './errors.ts';
-import { Producer, type ProducerClient } from './native.ts';
+import { classify, QUEUE_FULL } from './errors.ts';
+import { disconnected, Producer, type ProducerClient } from './native.ts';
 import { present, presentHeader } from './present.ts';
 
 const POLL_MS = 20;
@@ -42,9 +42,6 @@ export class IdempotentProducer {
       return new Producer(conf, {});
     };
     const { client } = await connect(create, options.cluster, signal, options.report);
-    client.on('event.error', (error) => {
-      options.report(complaint(error));
-    });
     return new IdempotentProducer(client);
   }
 
@@ -75,9 +72,7 @@ export class IdempotentProducer {
     if (this.#failure) throw this.#failure;
   }
 
-  async close(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#client.disconnect(resolve);
-    });
+  close(): Promise<void> {
+    return disconnected(this.#client);
   }
 }

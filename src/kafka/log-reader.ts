@@ -3,8 +3,8 @@ import { ClientError, type InputRecord, type TopicPartitionOffset } from '../pip
 import type { ToolOptions } from './admin.ts';
 import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
-import { classify, complaint, TOPIC_DENIED } from './errors.ts';
-import { type ConsumerClient, KafkaConsumer, promised } from './native.ts';
+import { classify, TOPIC_DENIED } from './errors.ts';
+import { type ConsumerClient, disconnected, KafkaConsumer, promised } from './native.ts';
 
 export interface LogReaderOptions extends ToolOptions {
   /** Nothing is joined or committed, but the client asks for the name. */
@@ -50,9 +50,6 @@ export class LogReader {
       return new KafkaConsumer(conf, { 'auto.offset.reset': 'earliest' });
     };
     const { client } = await connect(create, options.cluster, signal, options.report);
-    client.on('event.error', (error) => {
-      options.report(complaint(error));
-    });
     return new LogReader(client, options);
   }
 
@@ -119,9 +116,7 @@ export class LogReader {
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#reading;
-    await new Promise<void>((resolve) => {
-      this.#client.disconnect(resolve);
-    });
+    await disconnected(this.#client);
   }
 }
 

@@ -131,6 +131,12 @@ export interface Admin {
   ): void;
 }
 
+/** Resolves when the client has ended. */
+export const disconnected = (client: Client): Promise<void> =>
+  new Promise((resolve) => {
+    client.disconnect(resolve);
+  });
+
 interface Binding {
   KafkaConsumer: new (conf: NativeConf, topicConf: NativeConf) => ConsumerClient;
   Producer: new (conf: NativeConf, topicConf: NativeConf) => ProducerClient;

@@ -5,7 +5,7 @@ import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
 import { KafkaInput } from './consumer.ts';
 import { explained, type Needs, unmetNeeds } from './denials.ts';
-import { classify, complaint, QUEUE_FULL, TOPIC_DENIED, UNKNOWN_PARTITION } from './errors.ts';
+import { classify, QUEUE_FULL, TOPIC_DENIED, UNKNOWN_PARTITION } from './errors.ts';
 import { type NativeConf, type NativeHeaders, Producer, type ProducerClient, promised } from './native.ts';
 import { present, presentHeader } from './present.ts';
 import { maxRecordBytes } from './record-limit.ts';
@@ -80,9 +80,6 @@ export class TransactionalProducer implements ProducerPort {
         return client;
       };
       const { client } = await connect(create, this.#options.cluster, signal, this.#options.report);
-      client.on('event.error', (error) => {
-        this.#options.report(complaint(error));
-      });
       this.#client = client;
     }
     if (this.#checksTopics) await this.#checkTopics();
