@@ -156,7 +156,10 @@ export class WorkerSlot {
       current.onStatus = (status, residentBytes) => {
         // A successor that is ready ends the turn which its predecessor took.
         if (status.ready) turn.release(this);
-        if (!this.#isStopping && this.#isOver(residentBytes, current.ageMs) && turn.take(this)) resolve();
+        if (this.#isStopping || !this.#isOver(residentBytes, current.ageMs) || !turn.take(this)) return;
+        // It is judged already, and being ready it would give back the turn that its successor needs.
+        current.onStatus = () => undefined;
+        resolve();
       };
     });
   }

@@ -79,3 +79,15 @@ it('replaces a worker whose memory passes the limit: no partition moves, and all
   expect(metrics.sum('millrace_records_committed_total')).toBe(sent);
   expect(run.inputPartitions.map(partitionId)).toHaveLength(progress.size);
 });
+
+it('says that the limit is below what a worker needs, and goes on with ever fewer replacements', async ({ rig }) => {
+  const run = await startScenario(rig, { config: { worker: { maxMemory: '64MiB' } } });
+  const processor = await run.startReady('a');
+  const feed = run.seeder.feed(workload(), 200);
+  await processor.untilLogged(/worker\.maxMemory is too low: this worker holds \d+ MiB/);
+  await processor.until('a replacement', () => lines(processor, '"worker starts"') === 2, PATIENCE);
+  await processor.untilLogged(/not replaced for another (19|20) s/, PATIENCE);
+  await feed.stop();
+  await run.judge();
+  expect(lines(processor, '"worker starts"')).toBe(2);
+});
