@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafka from '@confluentinc/kafka-javascript';
 
 import { call } from '../test/helpers/calls.ts';
-import { partitionId } from '../src/prove/log-record.ts';
+import { partitionId } from '../src/pipeline/ports.ts';
 import { waitFor } from '../test/helpers/wait.ts';
 import { partitionsOf, type Rig } from './rig.ts';
 import { Tally } from './tally.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Cluster } from '../test/helpers/cluster.ts';
-import { partitionId } from '../src/prove/log-record.ts';
+import { partitionId } from '../src/pipeline/ports.ts';
 import { type Contender, type Running, start } from './contender.ts';
 import type { Input } from './preload.ts';
 import { readBack } from './read-back.ts';

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 
 import type { Cluster } from '../../test/helpers/cluster.ts';
 import { startGate } from '../../test/helpers/gate.ts';
-import { headerText, type LogRecord, partitionId } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
+import { headerText, type LogRecord } from '../../src/prove/log-record.ts';
 import { startPostgres, withClient } from '../../test/helpers/postgres.ts';
 import { type Processor, startProcessor } from '../../test/helpers/processor.ts';
 import { startStubService, type StubService } from '../../test/helpers/stub-service.ts';

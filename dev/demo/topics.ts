@@ -1,5 +1,6 @@
 import type { Cluster } from '../../test/helpers/cluster.ts';
-import { type LogRecord, type Partition, partitionId } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
+import type { LogRecord, Partition } from '../../src/prove/log-record.ts';
 import { type Isolation, readUpTo } from '../../test/helpers/reader.ts';
 
 export const INPUT = 'flights';

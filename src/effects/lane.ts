@@ -1,6 +1,6 @@
 import type { EffectConfig } from '../config/compiled.ts';
 import { type CreateLane, Lane, type LaneContext, type LaneStart } from '../pipeline/lane.ts';
-import type { Consumer, InputRecord, OutputRecord } from '../pipeline/ports.ts';
+import { type Consumer, type InputRecord, type OutputRecord, partitionId } from '../pipeline/ports.ts';
 import type { Adapter } from './adapter.ts';
 import type { ReadRecord } from './read-record.ts';
 import { Strand } from './strand.ts';
@@ -18,7 +18,7 @@ export function effectLanes(options: EffectLaneOptions): CreateLane {
   const former = new Map<string, EffectLane>();
   return async (start, context) => {
     const { topic, partition } = start;
-    const id = `${topic}/${partition}`;
+    const id = partitionId(start);
     // Of what is there already, nobody knows what the former owner has applied.
     const { lastStable } = await options.log({ topic, partition });
     const lane = new EffectLane(start, context, options, lastStable - 1, former.get(id)?.settling ?? null);

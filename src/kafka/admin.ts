@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientProperties, ClusterConfig } from '../config/compiled.ts';
-import type { TopicPartition } from '../pipeline/ports.ts';
+import { partitionId, type TopicPartition } from '../pipeline/ports.ts';
 import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
 import { classify } from './errors.ts';
@@ -134,7 +134,7 @@ export class KafkaAdmin {
     const stable = await this.#offsets(partitions, OffsetSpec.LATEST, IsolationLevel.READ_COMMITTED);
     const high = await this.#offsets(partitions, OffsetSpec.LATEST, IsolationLevel.READ_UNCOMMITTED);
     return partitions.map(({ topic, partition }) => {
-      const id = `${topic}/${partition}`;
+      const id = partitionId({ topic, partition });
       return {
         topic,
         partition,
@@ -153,7 +153,7 @@ export class KafkaAdmin {
       });
       const failed = found.find(({ error }) => error);
       if (failed) throw failed.error as Error;
-      return new Map(found.map(({ topic, partition, offset }) => [`${topic}/${partition}`, offset]));
+      return new Map(found.map((end) => [partitionId(end), end.offset]));
     } catch (error) {
       throw classify(error, 'reading the ends of partitions');
     }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClientError, type InputRecord, type TopicPartitionOffset } from '../pipeline/ports.ts';
+import { ClientError, type InputRecord, partitionId, type TopicPartitionOffset } from '../pipeline/ports.ts';
 import type { ToolOptions } from './admin.ts';
 import { clusterProperties } from './cluster-properties.ts';
 import { connect } from './connect.ts';
@@ -60,9 +60,9 @@ export class LogReader {
     signal: AbortSignal,
   ): Promise<InputRecord[]> {
     const records: InputRecord[] = [];
-    const limits = new Map(ends.map((end) => [key(end), end.offset]));
+    const limits = new Map(ends.map((end) => [partitionId(end), end.offset]));
     const read = (record: InputRecord) => {
-      if (record.offset < (limits.get(key(record)) ?? 0)) records.push(record);
+      if (record.offset < (limits.get(partitionId(record)) ?? 0)) records.push(record);
     };
     const reader = await LogReader.open({ ...options, read }, signal);
     try {
@@ -96,17 +96,17 @@ export class LogReader {
       });
     });
     for (const record of records) {
-      this.#positions.set(key(record), record.offset + 1);
+      this.#positions.set(partitionId(record), record.offset + 1);
       this.#options.read(record);
     }
     // Behind control records, and behind aborted ones for `read_committed`.
-    for (const end of ends) this.#positions.set(key(end), end.offset);
+    for (const end of ends) this.#positions.set(partitionId(end), end.offset);
     return records.length;
   }
 
   /** Resolves once all that stood in the partitions below these offsets has been read. */
   async reached(ends: readonly TopicPartitionOffset[], signal: AbortSignal): Promise<void> {
-    const isReached = (end: TopicPartitionOffset) => (this.#positions.get(key(end)) ?? 0) >= end.offset;
+    const isReached = (end: TopicPartitionOffset) => (this.#positions.get(partitionId(end)) ?? 0) >= end.offset;
     while (!ends.every(isReached)) {
       if (this.#failure) throw this.#failure;
       await delay(PAUSE_MS, undefined, { signal });
@@ -119,5 +119,3 @@ export class LogReader {
     await disconnected(this.#client);
   }
 }
-
-const key = ({ topic, partition }: { readonly topic: string; readonly partition: number }) => `${topic}/${partition}`;

@@ -9,6 +9,9 @@ export interface TopicPartition {
   partition: number;
 }
 
+/** `topic/partition`: the key of every map over partitions. */
+export const partitionId = ({ topic, partition }: Readonly<TopicPartition>): string => `${topic}/${partition}`;
+
 export interface TopicPartitionOffset extends TopicPartition {
   /** The next offset to read. */
   offset: number;

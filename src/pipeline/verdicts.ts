@@ -1,4 +1,4 @@
-import type { TopicPartition } from './ports.ts';
+import { partitionId, type TopicPartition } from './ports.ts';
 
 export interface Verdict {
   error: Error;
@@ -8,7 +8,7 @@ export interface Verdict {
 /** Beyond this the oldest is forgotten, and its record tried afresh. */
 const MAX_VERDICTS = 10_000;
 
-const key = ({ topic, partition }: TopicPartition, offset: number) => `${topic}/${partition}/${offset}`;
+const key = (partition: TopicPartition, offset: number) => `${partitionId(partition)}/${offset}`;
 
 /**
  * Records that were given up, until their dead letters are committed. An aborted transaction brings the records back:

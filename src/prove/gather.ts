@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KafkaAdmin, LogEnds, ToolOptions } from '../kafka/admin.ts';
 import { LogReader } from '../kafka/log-reader.ts';
-import type { InputRecord, TopicPartition } from '../pipeline/ports.ts';
+import { type InputRecord, type TopicPartition, partitionId } from '../pipeline/ports.ts';
 import type { Crew } from './crew.ts';
-import { partitionId } from './log-record.ts';
 
 const PAUSE_MS = 500;
 /** What the broker may take to clean up after a transaction that timed out. */

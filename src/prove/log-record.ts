@@ -1,4 +1,4 @@
-import type { InputRecord, RawHeaders } from '../pipeline/ports.ts';
+import { type InputRecord, partitionId, type RawHeaders } from '../pipeline/ports.ts';
 
 export interface Partition {
   readonly topic: string;
@@ -24,9 +24,6 @@ export function toLogRecord({ topic, partition, offset, timestamp, key, value, h
 
 export const flatHeaders = (headers: RawHeaders | undefined): Header[] =>
   headers?.flatMap(Object.entries<Buffer>) ?? [];
-
-/** `topic/partition`: the key of every map over partitions. */
-export const partitionId = ({ topic, partition }: Partition): string => `${topic}/${partition}`;
 
 /** `topic/partition/offset`: a record's coordinates, in maps and in messages. */
 export const recordId = (record: Partition & { readonly offset: number }): string =>

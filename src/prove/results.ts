@@ -1,10 +1,10 @@
-import type { InputRecord, OutputRecord, RecordTransform } from '../pipeline/ports.ts';
+import { type InputRecord, type OutputRecord, type RecordTransform, partitionId } from '../pipeline/ports.ts';
 import { wireSize } from '../pipeline/size.ts';
 import { isRetriable, toError } from '../transform/errors.ts';
 import { EVENT_ID } from '../transform/event-id.ts';
 import { contentFault } from './checker/content.ts';
 import type { Expectation, ExpectedOutput } from './checker/evidence.ts';
-import { flatHeaders, groupBy, partitionId, recordId } from './log-record.ts';
+import { flatHeaders, groupBy, recordId } from './log-record.ts';
 
 export interface ResultRules {
   readonly transform: RecordTransform;

@@ -1,7 +1,7 @@
 import type { LogEnds, ToolOptions } from '../kafka/admin.ts';
 import { LogReader } from '../kafka/log-reader.ts';
-import type { InputRecord } from '../pipeline/ports.ts';
-import { groupBy, partitionId } from './log-record.ts';
+import { type InputRecord, partitionId } from '../pipeline/ports.ts';
+import { groupBy } from './log-record.ts';
 
 export interface Range {
   readonly topic: string;

@@ -1,6 +1,5 @@
 import type { GroupOffsets } from '../kafka/group-offsets.ts';
-import { ClientError, type TopicPartition } from '../pipeline/ports.ts';
-import { partitionId } from './log-record.ts';
+import { ClientError, type TopicPartition, partitionId } from '../pipeline/ports.ts';
 
 const ASK_EVERY_MS = 500;
 

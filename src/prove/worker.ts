@@ -1,6 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { partitionId } from '../pipeline/ports.ts';
 
 /** How a worker is started: the module that is `millrace`, and its arguments. */
 export interface WorkerCommand {
@@ -97,7 +98,7 @@ export class Worker {
     const { pipelines } = (await answer.json()) as Status;
     return new Map(
       pipelines.flatMap(({ partitions }) =>
-        partitions.map(({ topic, partition, lag }) => [`${topic}/${partition}`, lag ?? NaN]),
+        partitions.map((partition) => [partitionId(partition), partition.lag ?? NaN]),
       ),
     );
   }

@@ -1,5 +1,6 @@
 import type { Evidence } from '../../src/prove/checker/evidence.ts';
-import { partitionId, type Partition } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
+import type { Partition } from '../../src/prove/log-record.ts';
 import type { Processor } from './processor.ts';
 import { waitFor } from './wait.ts';
 

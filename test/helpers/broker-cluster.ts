@@ -3,7 +3,7 @@ import kafka from '@confluentinc/kafka-javascript';
 import { createBroker, type OwnBroker } from '../../dev/broker.ts';
 import { freePorts } from '../../dev/broker/ports.ts';
 import { call } from './calls.ts';
-import { partitionId } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
 import { waitFor } from './wait.ts';
 
 const BROKERS = 3;

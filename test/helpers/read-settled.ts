@@ -1,4 +1,5 @@
-import { partitionId, type LogRecord, type Partition } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
+import type { LogRecord, Partition } from '../../src/prove/log-record.ts';
 import { readUpTo } from './reader.ts';
 import type { Rig } from './rig.ts';
 import { waitFor } from './wait.ts';

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafka from '@confluentinc/kafka-javascript';
 
 import { call } from './calls.ts';
-import { partitionId, type Header, type LogRecord, type Partition } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
+import type { Header, LogRecord, Partition } from '../../src/prove/log-record.ts';
 import { waitFor } from './wait.ts';
 
 const BATCH = 1_000;

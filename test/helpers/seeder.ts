@@ -1,7 +1,7 @@
 import kafka from '@confluentinc/kafka-javascript';
 
 import { call } from './calls.ts';
-import { partitionId } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
 import { waitFor } from './wait.ts';
 
 export interface Seed {

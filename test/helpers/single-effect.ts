@@ -1,4 +1,5 @@
-import { partitionId, type LogRecord } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
+import type { LogRecord } from '../../src/prove/log-record.ts';
 import type { Processor } from './processor.ts';
 import { readSettled } from './read-settled.ts';
 import type { Rig } from './rig.ts';

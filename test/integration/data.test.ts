@@ -6,7 +6,8 @@ import { expect } from 'vitest';
 
 import { call } from '../helpers/calls.ts';
 import { COPY, copied } from '../helpers/copy.ts';
-import { headerText, partitionId, type LogRecord } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
+import { headerText, type LogRecord } from '../../src/prove/log-record.ts';
 import { lagOf } from '../helpers/at-rest.ts';
 import { it } from '../helpers/rig.ts';
 import { startScenario } from '../helpers/scenario.ts';

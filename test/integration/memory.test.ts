@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { partitionId } from '../../src/prove/log-record.ts';
+import { partitionId } from '../../src/pipeline/ports.ts';
 import type { Processor } from '../helpers/processor.ts';
 import { it } from '../helpers/rig.ts';
 import { startScenario } from '../helpers/scenario.ts';

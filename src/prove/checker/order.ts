@@ -1,4 +1,5 @@
-import { groupBy, partitionId, recordId } from '../log-record.ts';
+import { partitionId } from '../../pipeline/ports.ts';
+import { groupBy, recordId } from '../log-record.ts';
 import type { Violation } from './evidence.ts';
 import type { Trace } from './trace.ts';
 

@@ -1,4 +1,5 @@
-import { groupBy, partitionId, recordId, type LogRecord } from '../log-record.ts';
+import { partitionId } from '../../pipeline/ports.ts';
+import { groupBy, recordId, type LogRecord } from '../log-record.ts';
 import { contentFault } from './content.ts';
 import type { Evidence, Violation } from './evidence.ts';
 

@@ -1,4 +1,4 @@
-import { partitionId } from '../log-record.ts';
+import { partitionId } from '../../pipeline/ports.ts';
 import type { Evidence, Violation } from './evidence.ts';
 
 /** I5: at rest nothing hangs: no open transaction keeps readers back, and the product knows that it has no lag. */

@@ -1,4 +1,5 @@
-import { partitionId, recordId, type LogRecord } from '../log-record.ts';
+import { partitionId } from '../../pipeline/ports.ts';
+import { recordId, type LogRecord } from '../log-record.ts';
 import type { Evidence, Expectation, Violation } from './evidence.ts';
 import type { Trace } from './trace.ts';
 

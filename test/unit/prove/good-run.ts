@@ -1,5 +1,6 @@
 import type { Evidence, Expectation } from '../../../src/prove/checker/evidence.ts';
-import { headerText, partitionId, recordId, type Header, type LogRecord } from '../../../src/prove/log-record.ts';
+import { partitionId } from '../../../src/pipeline/ports.ts';
+import { headerText, recordId, type Header, type LogRecord } from '../../../src/prove/log-record.ts';
 
 /** A record that has not got its offset yet: logs are laid out after a fault was planted in them. */
 export type Draft = Omit<LogRecord, 'offset'>;
