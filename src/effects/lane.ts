@@ -152,9 +152,16 @@ class EffectLane extends Lane {
     this.#uncommitted -= records;
   }
 
+  /** What is confirmed behind a gap could not be committed: strands that lag catch up with those that are ahead. */
   override async quiet(): Promise<void> {
     this.#isQuiet = true;
-    await this.settling;
+    for (;;) {
+      await this.settling;
+      if (this.state === 'closed' || this.#endings.size === 0) return;
+      const last = Math.max(...this.#endings.keys());
+      for (const strand of this.#strands) strand.pump(last);
+      if (this.settling === null && this.#endings.size > 0) return; // one waits for its next try
+    }
   }
 
   protected override drop(): void {

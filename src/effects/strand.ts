@@ -75,10 +75,10 @@ export class Strand {
     this.#queue.push({ record, arrived: performance.now(), attempts: 0 });
   }
 
-  /** Begins what can be begun. */
-  pump(): void {
+  /** Begins what can be begun; with `last`, what is left up to that offset, without waiting for more. */
+  pump(last = Infinity): void {
     while (this.#state === 'idle' && this.#queue.length > 0) {
-      const batch = this.#next();
+      const batch = this.#next(last);
       if (batch === null) return;
       if (batch.length > 0) this.#apply(batch);
     }
@@ -95,18 +95,19 @@ export class Strand {
   }
 
   /** The batch to apply now: null where it has to wait for more, empty where the head was given up without a try. */
-  #next(): { entry: Entry; effect: EffectRecord }[] | null {
+  #next(last: number): { entry: Entry; effect: EffectRecord }[] | null {
     const { maxRecords, maxWaitMs } = this.#context;
     const limit = this.#suspects > 0 ? Math.ceil(this.#suspects / 2) : maxRecords;
     const head = this.#queue[0];
-    if (!head) return null;
+    if (!head || head.record.offset > last) return null;
     const due = head.arrived + maxWaitMs;
-    if (head.attempts === 0 && this.#queue.length < limit && performance.now() < due) {
+    if (last === Infinity && head.attempts === 0 && this.#queue.length < limit && performance.now() < due) {
       this.#wakeAt(due);
       return null;
     }
     const batch: { entry: Entry; effect: EffectRecord }[] = [];
     for (const entry of this.#queue.slice(0, limit)) {
+      if (entry.record.offset > last) break;
       const read = this.#read(entry);
       if ('effect' in read) {
         batch.push({ entry, effect: read.effect });

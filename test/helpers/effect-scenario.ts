@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 
+import { partitionId } from '../../src/pipeline/ports.ts';
 import type { LogRecord, Partition } from '../../src/prove/log-record.ts';
 import { withClient } from './postgres.ts';
 import type { Processor } from './processor.ts';
@@ -37,6 +38,8 @@ export interface EffectScenario {
   /** Rows that the effect has written. */
   rows(): Promise<number>;
   hasOpenTransaction(): Promise<boolean>;
+  /** Ids of events that stand in the table although the group has not committed a record of theirs. */
+  uncommittedRows(): Promise<string[]>;
   /** Waits until all input is committed, and holds the table against the input: invariant I8. */
   judge(): Promise<void>;
 }
@@ -140,6 +143,16 @@ export async function startEffectScenario(rig: Rig, options: EffectScenarioOptio
         ({ transactionalId, state }) => transactionalId.startsWith(`${group}.`) && /^(Ongoing|Prepare)/.test(state),
       );
     },
+    async uncommittedRows() {
+      const offsets = await committed();
+      const all = await readSettled(rig, inputPartitions);
+      const isCommitted = (record: LogRecord) => record.offset < (offsets.get(partitionId(record)) ?? 0);
+      const done = new Set(all.filter(isCommitted).map(eventIdOf));
+      return withClient(database, async (client) => {
+        const { rows } = await client.query<{ event_id: string }>('SELECT event_id FROM applied');
+        return rows.map(({ event_id: eventId }) => eventId).filter((eventId) => !done.has(eventId));
+      });
+    },
     async judge() {
       const ends = seeder.ends();
       let found = await committed();
@@ -172,8 +185,9 @@ async function assertEffects(
 ): Promise<void> {
   const expected = new Map<string, { key: string; id: number; minutes: number }>();
   const poison: string[] = [];
-  for (const { key, value, headers } of sources) {
-    const eventId = headers.find(([header]) => header === 'event-id')?.[1].toString() ?? '';
+  for (const source of sources) {
+    const { key, value } = source;
+    const eventId = eventIdOf(source);
     const { id, minutes } = JSON.parse(String(value)) as { id: number; minutes: number };
     if (minutes < 0) poison.push(eventId);
     else expected.set(eventId, { key: String(key), id, minutes });
@@ -198,9 +212,12 @@ async function assertEffects(
     ]);
     expect(ids.rows.map(({ event_id: eventId }) => eventId).toSorted()).toEqual([...expected.keys()].toSorted());
   });
-  const dead = letters.map(({ headers }) => headers.find(([header]) => header === 'event-id')?.[1].toString() ?? '');
+  const dead = letters.map(eventIdOf);
   expect(dead.toSorted()).toEqual(poison.toSorted());
 }
+
+const eventIdOf = ({ headers }: LogRecord): string =>
+  headers.find(([header]) => header === 'event-id')?.[1].toString() ?? '';
 
 const byId = ([, a]: readonly [string, { id: number }], [, b]: readonly [string, { id: number }]) => a.id - b.id;
 

@@ -309,6 +309,25 @@ describe('an effect lane that loses its records', () => {
     expect(bench.calls).toHaveLength(1);
   });
 
+  it('lets a key that lags catch up, so that what others have confirmed can be committed, and no further', async () => {
+    const { apply, confirm } = heldBack();
+    const isEven = ([value = '']: readonly string[]) => value.startsWith('b');
+    const bench = await lane((values) => (isEven(values) ? apply() : undefined), {
+      maxRecords: 2,
+      concurrency: 2,
+    });
+    await bench.send('b:b1');
+    await bench.send('b:b2', 'a:a1', 'b:b3');
+    expect(bench.endings).toEqual([]);
+    void bench.lane.quiet();
+    confirm();
+    await bench.pass(10);
+    confirm();
+    await bench.pass(10);
+    expect(bench.calls).toEqual([['b1'], ['a1'], ['b2']]);
+    expect(bench.endings).toEqual(['0', '1', '2']);
+  });
+
   it('waits, when the partition comes back, for what its former lane has under way', async () => {
     const { apply, confirm } = heldBack();
     const bench = await lane(apply);
