@@ -75,11 +75,11 @@ export const consumer = z.strictObject({
     .prefault('5m')
     .describe('A member that has not polled for this long has its partitions taken over.'),
   staticMembership: flag()
-    .prefault(false)
+    .prefault(true)
     .describe(
       'Whether the group knows a member by its name (KIP-345), so that one which is back within `sessionTimeout` finds ' +
-        'its partitions as it left them; classic protocol only. It wants an `instance` that is the same at each start, ' +
-        'and has its price: see workers.md.',
+        'its partitions as it left them; classic protocol only. It wants an `instance` that is the same at each start: ' +
+        'see workers.md for when to turn it off.',
     ),
   properties: clientProperties('consumer').prefault({}).describe('librdkafka properties of the consumer.'),
 });

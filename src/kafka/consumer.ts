@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { ClusterConfig } from '../config/compiled.ts';
 import type {
   Consumer,
   FetchState,
@@ -9,90 +7,59 @@ import type {
   TopicPartition,
   TopicPartitionOffset,
 } from '../pipeline/ports.ts';
-import { ClientError } from '../pipeline/ports.ts';
-import { clusterProperties } from './cluster-properties.ts';
+import { ClientError, partitionId } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
-import { explained, type Needs } from './denials.ts';
+import { type ConsumerOptions, createConsumerClient } from './consumer-client.ts';
+import { explained } from './denials.ts';
 import { classify, FATAL, OFFSET_OUT_OF_RANGE } from './errors.ts';
-import { type ConsumerClient, disconnected, KafkaConsumer, type NativeConf, promised } from './native.ts';
+import { type ConsumerClient, disconnected, promised } from './native.ts';
+import { committedOffsets, partitionLog, seekAll } from './positions.ts';
 import { watchConnections } from './refusals.ts';
-import { fetchStates, type Statistics } from './statistics.ts';
-
-export interface ConsumerOptions {
-  cluster: ClusterConfig;
-  clientId: string;
-  needs: Needs;
-  topics: readonly string[];
-  protocol: 'classic' | 'consumer';
-  assignor: string;
-  sessionTimeoutMs: number;
-  maxPollIntervalMs: number;
-  instanceId: string | null;
-  /** librdkafka properties of the user; the configuration has refused those that would weaken the guarantee. */
-  properties: Readonly<Record<string, string | number | boolean>>;
-  report: (error: Error) => void;
-}
-
-const CALL_MS = 10_000;
-/** A seek that comes too early after an assignment is refused; it succeeds a little later. */
-const SEEK_TRIES = 100;
-const SEEK_PAUSE_MS = 50;
+import type { Statistics } from './statistics.ts';
 
 /** The client tells of a refusal that repeats every 30 s. */
 const REFUSED_MS = 20_000;
+/**
+ * Reports of the client's, one a second, without a connected broker. A client that was once told of no brokers never
+ * finds one again (librdkafka #5301): a new one has to.
+ */
+const CUT_OFF_REPORTS = 30;
+/** A static member that is fenced so often within that time has a rival. */
+const MAX_FENCES = 3;
+const FENCES_MS = 60_000;
 
-function configuration(options: ConsumerOptions): NativeConf {
-  const classic =
-    options.protocol === 'classic'
-      ? {
-          'partition.assignment.strategy': options.assignor,
-          'session.timeout.ms': options.sessionTimeoutMs,
-          'heartbeat.interval.ms': Math.min(3_000, Math.floor(options.sessionTimeoutMs / 3)),
-        }
-      : {};
-  return {
-    // With the default of 1,000 ms fetching stops for a second whenever the local queue is full.
-    'fetch.queue.backoff.ms': 10,
-    'fetch.message.max.bytes': 1 << 20,
-    'queued.min.messages': 50_000,
-    'queued.max.messages.kbytes': 32_768,
-    'socket.timeout.ms': 30_000,
-    'statistics.interval.ms': 1_000,
-    ...classic,
-    ...options.properties,
-    // The guarantee rests on what follows: nothing may come after it.
-    ...clusterProperties(options.cluster),
-    'client.id': options.clientId,
-    'group.id': options.needs.groupId,
-    'group.protocol': options.protocol,
-    ...(options.instanceId === null ? {} : { 'group.instance.id': options.instanceId }),
-    'max.poll.interval.ms': options.maxPollIntervalMs,
-    'isolation.level': 'read_committed', // also turns on stable offset fetching
-    'enable.auto.commit': false,
-    'enable.auto.offset.store': false,
-    // Comes in order behind a partition's records, and none from before a seek does: what statistics say of the fetch
-    // position is neither.
-    'enable.partition.eof': true,
-    'auto.offset.reset': 'error', // the start is chosen by the assignment; a position is never changed silently
-  };
-}
-
-/** A group member on the client's callback classes. */
+/**
+ * A group member on the client's callback classes.
+ *
+ *   connecting ──▶ member ──fenced, or cut off from all brokers──▶ losing ──the listener has let go──▶ connecting
+ *
+ * A client whose membership is over, or that finds no broker any more, is replaced by a new one, which joins anew.
+ */
 export class KafkaInput implements Consumer {
   readonly #options: ConsumerOptions;
+  readonly #ended = new AbortController();
   #client: ConsumerClient | null = null;
   #listener: RebalanceListener | null = null;
   /** Remembered, since the client answers NONE while it closes. */
   #cooperative = false;
   /** Rebalances are answered one after the other. */
   #rebalancing: Promise<void> = Promise.resolve();
+  /** What the group has given, by `partitionId`. */
+  readonly #given = new Map<string, TopicPartition>();
   #statistics: Statistics = { connected: false, partitions: new Map() };
+  /** How many reports in a row told of no connected broker. */
+  #cutOff = 0;
   /** Set by the client's call-back when its queue is no longer empty, and by wake(). */
   #signalled = false;
   #awaken: (() => void) | null = null;
+  #consuming: Promise<unknown> = Promise.resolve();
   #failure: ClientError | null = null;
   /** `performance.now()` of the first refusal since any broker was connected. */
   #refusedSince: number | null = null;
+  /** `performance.now()` of each time the group took another member for this one. */
+  #fences: number[] = [];
+  /** Settles when a new client has taken the place of the last, and that one, and all before it, have ended. */
+  #replacing: Promise<unknown> = Promise.resolve();
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -100,30 +67,62 @@ export class KafkaInput implements Consumer {
 
   async start(listener: RebalanceListener, signal: AbortSignal): Promise<void> {
     this.#listener = listener;
-    const conf = {
-      ...configuration(this.#options),
-      rebalance_cb: (error: { code: number }, partitions: TopicPartition[]) => {
-        this.#rebalancing = this.#rebalancing.then(() => this.#rebalance(error.code, partitions));
-      },
-      queue_non_empty_cb: () => {
-        this.wake();
-      },
-    };
-    const create = () => {
-      // The client removes what it takes out of the object.
-      const client = new KafkaConsumer({ ...conf }, {});
-      client.on('event.stats', (event) => {
-        this.#statistics = fetchStates(event);
-        if (this.#statistics.connected) this.#refusedSince = null;
+    await this.#join(AbortSignal.any([signal, this.#ended.signal]));
+  }
+
+  async #join(signal: AbortSignal): Promise<void> {
+    const { cluster, report, topics } = this.#options;
+    const create = () =>
+      createConsumerClient(this.#options, {
+        rebalance: (client, code, partitions) => {
+          this.#rebalancing = this.#rebalancing.then(() => this.#rebalance(client, code, partitions));
+        },
+        arrived: () => {
+          this.wake();
+        },
+        statistics: (client, statistics) => {
+          if (client === this.#client) this.#observe(statistics);
+        },
       });
-      return client;
-    };
-    const { client } = await connect(create, this.#options.cluster, signal, this.#options.report);
+    const { client } = await connect(create, cluster, signal, report);
     watchConnections(client, (refusal) => {
-      this.#refused(refusal);
+      if (client === this.#client) this.#refused(refusal);
     });
     this.#client = client;
-    client.subscribe([...this.#options.topics]);
+    client.subscribe([...topics]);
+  }
+
+  #observe(statistics: Statistics): void {
+    this.#statistics = statistics;
+    this.#cutOff = statistics.connected ? 0 : this.#cutOff + 1;
+    if (statistics.connected) this.#refusedSince = null;
+    if (this.#cutOff >= CUT_OFF_REPORTS) this.#rejoin('the consumer has found no broker for a while and connects anew');
+  }
+
+  /** Gives up the client, and what the group has given with it, for a new one. */
+  #rejoin(reason: string): void {
+    const client = this.#client;
+    if (!client) return;
+    this.#client = null;
+    this.#cutOff = 0;
+    this.#statistics = { connected: false, partitions: new Map() };
+    this.#options.report(new ClientError(reason, 'retriable', 0));
+    const replaced = this.#replace(client).catch((error: unknown) => {
+      if (this.#ended.signal.aborted) return;
+      this.#failure = classify(error, 'joining the group again');
+      this.wake();
+    });
+    this.#replacing = Promise.all([this.#replacing, replaced]);
+  }
+
+  async #replace(client: ConsumerClient): Promise<void> {
+    const given = [...this.#given.values()];
+    this.#given.clear();
+    // From when it has agreed on, it asks nothing of the client any more.
+    await this.#listener?.lost(given);
+    await this.#consuming;
+    this.#replacing = Promise.all([this.#replacing, disconnected(client)]);
+    await this.#join(this.#ended.signal);
   }
 
   /** A broker that goes down may refuse once; when all of them do so for a while, nothing will change by itself. */
@@ -135,8 +134,9 @@ export class KafkaInput implements Consumer {
     this.wake();
   }
 
+  /** The member that offsets are sent for. @throws ClientError of kind `stale` where there is none. */
   get client(): ConsumerClient {
-    if (!this.#client) throw new ClientError('the consumer is not connected', 'fatal', 0);
+    if (!this.#client) throw new ClientError('the consumer is not a member of the group', 'stale', 0);
     return this.#client;
   }
 
@@ -179,13 +179,17 @@ export class KafkaInput implements Consumer {
   }
 
   async #consume(maxRecords: number): Promise<Polled> {
-    try {
-      // With a timeout above 0 a steady trickle would keep the call from returning until it has maxRecords.
-      return await promised<Polled>((done) => {
-        this.client.getClient().consume(0, maxRecords, false, (error, records, ends) => {
-          done(error, { records, ends });
-        });
+    const client = this.#client;
+    if (!client) return { records: [], ends: [] };
+    // With a timeout above 0 a steady trickle would keep the call from returning until it has maxRecords.
+    const consuming = promised<Polled>((done) => {
+      client.getClient().consume(0, maxRecords, false, (error, records, ends) => {
+        done(error, { records, ends });
       });
+    });
+    this.#consuming = consuming.catch(() => undefined); // told below
+    try {
+      return await consuming;
     } catch (error) {
       const failure = classify(error, 'consumer');
       if (failure.code === OFFSET_OUT_OF_RANGE) {
@@ -194,20 +198,30 @@ export class KafkaInput implements Consumer {
           "records were deleted before they were read; to accept the loss, reset the group's offsets and start again",
         );
       }
-      if (failure.kind === 'denied') throw await explained(failure, this.client, this.#options.needs);
+      if (failure.kind === 'denied') throw await explained(failure, client, this.#options.needs);
       // The rest (a broker is gone, max.poll.interval.ms was exceeded, …) the client recovers from by itself, or it
       // is followed by a rebalance; a fatal one is not survived.
-      if (failure.kind === 'fatal' && failure.code === FATAL) throw this.#fenced() ?? failure;
-      this.#options.report(failure);
+      if (failure.kind === 'fatal' && failure.code === FATAL) this.#fenced(failure);
+      else this.#options.report(failure);
       return { records: [], ends: [] };
     }
   }
 
-  /** What the client's fatal error means to a static member, for whom it has no other: FENCED_INSTANCE_ID (KIP-345). */
-  #fenced(): ClientError | null {
+  /**
+   * The client's fatal error. A static member has no other than FENCED_INSTANCE_ID (KIP-345): the group knows another
+   * member by its name. That may have been itself: a request to join whose answer got lost with a broker makes the next
+   * one look like a rival's. So it joins again, which a rival does not let stand for long.
+   */
+  #fenced(failure: ClientError): void {
     const { instanceId, needs } = this.#options;
-    if (instanceId === null) return null;
-    return new ClientError(
+    if (instanceId === null) throw failure;
+    const now = performance.now();
+    this.#fences = [...this.#fences.filter((at) => now - at < FENCES_MS), now];
+    if (this.#fences.length < MAX_FENCES) {
+      this.#rejoin(`group ${needs.groupId} knows another member as group.instance.id ${instanceId}; joining it anew`);
+      return;
+    }
+    throw new ClientError(
       `another process has joined group ${needs.groupId} as group.instance.id ${instanceId}: two instances run under one name. ` +
         `Give each its own "instance" in the configuration (this one stops, the other goes on)`,
       'fenced',
@@ -215,23 +229,31 @@ export class KafkaInput implements Consumer {
     );
   }
 
-  async #rebalance(code: number, partitions: TopicPartition[]): Promise<void> {
-    const { client } = this;
+  async #rebalance(client: ConsumerClient, code: number, partitions: TopicPartition[]): Promise<void> {
     const listener = this.#listener;
     if (!listener) return;
     try {
+      if (client !== this.#client) {
+        client.unassign(); // without an answer it would not end
+        return;
+      }
       if (code === ASSIGN) {
         this.#cooperative = client.rebalanceProtocol() === 'COOPERATIVE';
+        for (const partition of partitions) this.#given.set(partitionId(partition), partition);
         const start = await listener.assigned(partitions);
+        if (client !== this.#client) return;
         if (this.#cooperative) client.incrementalAssign(start);
         else client.assign(start);
         return;
       }
       if (code !== REVOKE || client.assignmentLost()) await listener.lost(partitions);
       else await listener.revoked(partitions);
+      if (client !== this.#client) return;
+      for (const partition of partitions) this.#given.delete(partitionId(partition));
       if (this.#cooperative && code === REVOKE) client.incrementalUnassign(partitions);
       else client.unassign();
     } catch (error) {
+      if (client !== this.#client) return;
       // The listener failed, or the client refused its answer: the group can't be answered any more.
       this.#failure = classify(error, 'rebalance');
       this.wake();
@@ -239,64 +261,23 @@ export class KafkaInput implements Consumer {
   }
 
   async committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]> {
-    if (partitions.length === 0) return [];
-    try {
-      const answer = await promised<TopicPartitionOffset[]>((done) => {
-        this.client.committed(
-          partitions.map(({ topic, partition }) => ({ topic, partition })),
-          CALL_MS,
-          done,
-        );
-      });
-      return answer.map(({ topic, partition, offset }) => {
-        // "None" comes as a negative logical offset, or without one.
-        return { topic, partition, offset: typeof offset === 'number' && offset >= 0 ? offset : -1 };
-      });
-    } catch (error) {
-      throw classify(error, 'reading committed offsets');
-    }
+    return partitions.length === 0 ? [] : committedOffsets(this.client, partitions);
   }
 
-  async log({ topic, partition }: TopicPartition): Promise<PartitionLog> {
-    try {
-      // With read_committed the broker answers with the last stable offset.
-      const { lowOffset, highOffset } = await promised<{ lowOffset: number; highOffset: number }>((done) => {
-        this.client.queryWatermarkOffsets(topic, partition, CALL_MS, done);
-      });
-      return { topic, partition, logStart: lowOffset, lastStable: highOffset };
-    } catch (error) {
-      throw classify(error, `reading the ends of ${topic}-${partition}`);
-    }
+  async log(partition: TopicPartition): Promise<PartitionLog> {
+    return partitionLog(this.client, partition);
   }
 
   async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
-    // All of them end before this does: a seek that went on by itself could meet the next poll, or the next rewind.
-    const seeks = await Promise.allSettled(positions.map((position) => this.#seek(position)));
-    for (const seek of seeks) if (seek.status === 'rejected') throw seek.reason;
-  }
-
-  async #seek(position: TopicPartitionOffset): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await promised<undefined>((done) => {
-          this.client.seek(position, CALL_MS, done);
-        });
-        return;
-      } catch (error) {
-        if (attempt === SEEK_TRIES) {
-          throw classify(error, `seek to ${position.topic}-${position.partition} ${position.offset}`);
-        }
-        await delay(SEEK_PAUSE_MS);
-      }
-    }
+    if (positions.length > 0) await seekAll(this.client, positions);
   }
 
   pause(partitions: readonly TopicPartition[]): void {
-    this.client.pause(partitions);
+    this.#client?.pause(partitions);
   }
 
   resume(partitions: readonly TopicPartition[]): void {
-    this.client.resume(partitions);
+    this.#client?.resume(partitions);
   }
 
   fetched({ topic, partition }: TopicPartition): FetchState | undefined {
@@ -308,6 +289,8 @@ export class KafkaInput implements Consumer {
   }
 
   async close(): Promise<void> {
+    this.#ended.abort(new Error('closed'));
+    await this.#replacing;
     if (this.#client) await disconnected(this.#client);
   }
 }

@@ -239,7 +239,7 @@ export class Processor {
     for (let next = this.#rebalances.next; next && !this.#cycle.isSettling; next = this.#rebalances.next) {
       const rebalance = next;
       if (!(await this.#reached(() => this.#answer(rebalance)))) return;
-      this.#rebalances.answered();
+      this.#rebalances.answered(rebalance);
     }
   }
 

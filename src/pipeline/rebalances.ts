@@ -26,7 +26,9 @@ export class Rebalances implements RebalanceListener {
     });
   }
 
+  /** With the partitions goes whatever the group asked before and has no answer to yet. */
   lost(partitions: TopicPartition[]): Promise<void> {
+    this.#dismiss();
     return new Promise((answer) => {
       this.#add({ kind: 'lost', partitions, answer });
     });
@@ -46,13 +48,17 @@ export class Rebalances implements RebalanceListener {
     return this.#waiting[0];
   }
 
-  answered(): void {
-    this.#waiting.shift();
+  answered(rebalance: Rebalance): void {
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== rebalance);
   }
 
   /** From now on nothing is open any more: revocations are agreed to at once, assignments left unread. */
   close(): void {
     this.#closed = true;
+    this.#dismiss();
+  }
+
+  #dismiss(): void {
     for (const rebalance of this.#waiting) dismiss(rebalance);
     this.#waiting = [];
   }

@@ -38,7 +38,6 @@ export function pipelineConfig({ own, ...names }: PipelineConfigOptions): object
         retry: { attempts: 3, minDelay: '50ms', maxDelay: '200ms' },
         provenance: true,
         consumer: {
-          staticMembership: true,
           sessionTimeout: `${SESSION_TIMEOUT_MS}ms`,
           properties: { 'heartbeat.interval.ms': 500 },
           ...own.consumer,

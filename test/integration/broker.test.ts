@@ -8,8 +8,7 @@ import { workload } from '../helpers/workload.ts';
 const it = withOwnBroker();
 
 it('B1: survives a clean restart of the broker under load without a restart of its own', async ({ rig, broker }) => {
-  // A static member whose request to join gets lost with the broker is fenced by its own next one.
-  const run = await startScenario(rig, { consumer: { staticMembership: false } });
+  const run = await startScenario(rig);
   const processors = [await run.startReady('a'), await run.startReady('b')];
   const feed = run.seeder.feed(workload(), 300);
   await run.untilCommitted(500);

@@ -72,7 +72,7 @@ describe('a configuration that is right', () => {
             assignor: 'cooperative-sticky',
             sessionTimeoutMs: 10_000,
             maxPollIntervalMs: 300_000,
-            instanceId: null,
+            instanceId: 'flights.route-flights.host-1.0',
           },
           provenance: false,
           consumerProperties: {},

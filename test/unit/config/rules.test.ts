@@ -129,10 +129,10 @@ describe('the group protocol', () => {
 });
 
 describe('static membership', () => {
-  it('goes by the name of the transactional id, where it is turned on', () => {
-    const [on] = load(pipelineWith('consumer: { staticMembership: true }')).pipelines;
+  it('goes by the name of the transactional id, unless it is turned off', () => {
+    const [on] = load(pipelineWith()).pipelines;
     expect(on?.group.instanceId).toBe(on?.transactionalId);
-    const [off] = load(pipelineWith()).pipelines;
+    const [off] = load(pipelineWith('consumer: { staticMembership: false }')).pipelines;
     expect(off?.group.instanceId).toBeNull();
   });
 });

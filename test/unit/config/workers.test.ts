@@ -4,7 +4,7 @@ import { load, pipelineWith, problems } from './configuration-file.ts';
 
 describe('workers', () => {
   it('have names of their own to the group and to the transaction coordinator, the same at each start', () => {
-    const config = load(`instance: host-1\n${pipelineWith('workers: 2', 'consumer: { staticMembership: true }')}`);
+    const config = load(`instance: host-1\n${pipelineWith('workers: 2')}`);
     const [pipeline] = config.pipelines;
     expect(pipeline).toMatchObject({ workers: 2, worker: 0, transactionalId: 'flights.route.host-1.0' });
     if (!pipeline) return;
@@ -16,8 +16,8 @@ describe('workers', () => {
     });
   });
 
-  it('are not members by name where that is not turned on', () => {
-    const config = load(pipelineWith('workers: 2'));
+  it('are not members by name where that is turned off', () => {
+    const config = load(pipelineWith('workers: 2', 'consumer: { staticMembership: false }'));
     const [pipeline] = config.pipelines;
     expect(pipeline && asWorker(pipeline, 1, config).group.instanceId).toBeNull();
   });

@@ -28,6 +28,17 @@ async function withProcessor(use: (consumer: ScriptedConsumer, processor: Proces
   await running;
 }
 
+it('is not kept from giving up what is lost by an assignment that the brokers do not answer for', async () => {
+  await withProcessor(async (consumer) => {
+    consumer.isAnswering = false;
+    const assigned = consumer.group.assigned([PARTITION]);
+    await consumer.group.lost([PARTITION]);
+    expect(await assigned).toEqual([]);
+    consumer.isAnswering = true;
+    expect(await consumer.group.assigned([PARTITION])).toEqual([{ ...PARTITION, offset: 5 }]);
+  });
+});
+
 describe('readiness', () => {
   it('begins with the assignment, and ends when the partitions are lost', async () => {
     await withProcessor(async (consumer, processor) => {

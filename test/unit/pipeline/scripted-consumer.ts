@@ -1,3 +1,4 @@
+import { ClientError } from '../../../src/pipeline/ports.ts';
 import type {
   Consumer,
   FetchState,
@@ -21,6 +22,8 @@ export class ScriptedConsumer implements Consumer {
   /** What the next poll returns. */
   arriving: InputRecord[] = [];
   isConnected = true;
+  /** Whether it can tell the committed offsets. */
+  isAnswering = true;
   #listener: RebalanceListener | null = null;
   #awaken: () => void = () => undefined;
 
@@ -59,6 +62,7 @@ export class ScriptedConsumer implements Consumer {
   }
 
   async committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]> {
+    if (!this.isAnswering) throw new ClientError('no answer', 'retriable', 0);
     return partitions.map(({ topic, partition }) => ({
       topic,
       partition,
