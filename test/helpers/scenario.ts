@@ -49,6 +49,8 @@ export interface Scenario {
   /** In every partition, all that was acknowledged to the seeder before the call. */
   untilCaughtUp(timeoutMs?: number): Promise<void>;
   hasOpenTransaction(instance: string): Promise<boolean>;
+  /** Whether a transaction is neither committed nor aborted; one whose markers are still to be written is. */
+  hasUndecidedTransaction(instance: string): Promise<boolean>;
   /** Whether records of an open transaction stand in an output. */
   hasOpenRecords(): Promise<boolean>;
   /**
@@ -141,13 +143,16 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     });
   }
 
-  const openTransactions = async (idPrefix: string): Promise<string[]> =>
+  const openTransactions = async (idPrefix: string, states = /^(Ongoing|Prepare)/): Promise<string[]> =>
     (await cluster.transactions())
-      .filter(({ transactionalId, state }) => transactionalId.startsWith(idPrefix) && /^(Ongoing|Prepare)/.test(state))
+      .filter(({ transactionalId, state }) => transactionalId.startsWith(idPrefix) && states.test(state))
       .map(({ transactionalId }) => transactionalId);
 
   const hasOpenTransaction = async (instance: string): Promise<boolean> =>
     (await openTransactions(`${group}.${instance}.`)).length > 0;
+
+  const hasUndecidedTransaction = async (instance: string): Promise<boolean> =>
+    (await openTransactions(`${group}.${instance}.`, /^Ongoing/)).length > 0;
 
   const hasOpenRecords = async (): Promise<boolean> =>
     (await cluster.ends(written)).some(({ lastStable, highWatermark }) => lastStable < highWatermark);
@@ -232,6 +237,7 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     untilCommitted,
     untilCaughtUp: (timeoutMs) => untilPassed(seeder.ends(), timeoutMs),
     hasOpenTransaction,
+    hasUndecidedTransaction,
     hasOpenRecords,
     killInTransaction,
     kill,

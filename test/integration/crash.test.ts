@@ -47,7 +47,7 @@ it('A2: leaves nothing open and exits 0 on SIGTERM under load, ten times', async
     await stopped.until('an open transaction', () => run.hasOpenTransaction(instance), { everyMs: 5 });
     stopped.signal('SIGTERM');
     expect(await stopped.untilExit({ timeoutMs: GRACE_MS })).toEqual({ code: 0, signal: null });
-    expect(await run.hasOpenTransaction(instance), 'a transaction left to time out').toBe(false);
+    expect(await run.hasUndecidedTransaction(instance), 'a transaction left to time out').toBe(false);
   };
   for (let round = 0; round < 5; round++) await Promise.all(['a', 'b'].map(stopInTransaction));
   await feed.stop();

@@ -203,7 +203,7 @@ describe('a stop', () => {
     await processor.until('an open transaction', () => run.hasOpenTransaction('a'), { everyMs: 5 });
     stop(processor);
     expect(await processor.untilExit({ timeoutMs: GRACE_MS })).toEqual(CLEAN);
-    expect(await run.hasOpenTransaction('a'), 'a transaction left to time out').toBe(false);
+    expect(await run.hasUndecidedTransaction('a'), 'a transaction left to time out').toBe(false);
     expect(processor.log.at(-1)).toContain('"stopped"');
 
     await run.startReady('a');
