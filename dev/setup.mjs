@@ -1,12 +1,14 @@
 /**
- * Prepares a fresh clone: packages, the Kafka client's native part, the build, a Kafka broker and a PostgreSQL to start, a browser. Plain
- * JavaScript without packages, because it runs before any is installed. What is there already is left alone.
+ * Prepares a fresh clone: packages, the Kafka client's native part, the build, a Kafka broker and a PostgreSQL to start; with `--tests`
+ * a browser and promtool, too. Plain JavaScript without packages, because it runs before any is installed. What is there already is
+ * left alone.
  */
 import { provideBuild } from './setup/build.mjs';
 import { provideChromium } from './setup/chromium.mjs';
 import { provideKafka } from './setup/kafka.mjs';
 import { providePackages } from './setup/packages.mjs';
 import { providePostgres } from './setup/postgres.mjs';
+import { providePromtool } from './setup/promtool.mjs';
 import { say, SetupError } from './setup/system.mjs';
 
 const MIN_NODE = [20, 19];
@@ -24,7 +26,10 @@ try {
   provideBuild();
   provideKafka();
   providePostgres();
-  if (process.argv.includes('--browser')) provideChromium();
+  if (process.argv.includes('--tests')) {
+    provideChromium();
+    providePromtool();
+  }
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(error.message);

@@ -44,7 +44,7 @@ export function canInstallPackages() {
 let listsRead = false;
 
 /** The package lists of a fresh image are empty, so they are read before their first use. */
-function readPackageLists() {
+export function readPackageLists() {
   if (listsRead) return;
   run('apt-get', ['update', '-q']);
   listsRead = true;

@@ -13,6 +13,10 @@ export interface Alert {
   readonly then: string;
 }
 
+/** `increase` of counters whose series begin with their first event, of which it would not see that one. */
+const risen = (name: string, window: string): string =>
+  `(${name} unless ${name} offset ${window}) or increase(${name}[${window}])`;
+
 export const ALERTS: readonly Alert[] = [
   {
     name: 'MillraceAbsent',
@@ -41,7 +45,8 @@ export const ALERTS: readonly Alert[] = [
   {
     name: 'MillraceStalled',
     when: 'records wait and nothing is committed',
-    expression: `sum by (pipeline) (${METRICS.lag.name}) > 0 and sum by (pipeline) (rate(${METRICS.transactions.name}{outcome="committed"}[5m])) == 0`,
+    // By process: one that stands still is not to hide behind those that commit.
+    expression: `sum by (pipeline, instance) (${METRICS.lag.name}) > 0 and sum by (pipeline, instance) (rate(${METRICS.transactions.name}{outcome="committed"}[5m])) == 0`,
     lasting: '5m',
     severity: 'critical',
     then: 'look for aborts and client errors in the log',
@@ -49,7 +54,7 @@ export const ALERTS: readonly Alert[] = [
   {
     name: 'MillraceDeadLetters',
     when: 'records are given up',
-    expression: `sum by (pipeline, error) (increase(${METRICS.deadLettered.name}[15m])) > 0`,
+    expression: `sum by (pipeline, error) (${risen(METRICS.deadLettered.name, '15m')}) > 0`,
     lasting: '0m',
     severity: 'warning',
     then: 'look at the dead-letter topic',
@@ -65,7 +70,8 @@ export const ALERTS: readonly Alert[] = [
   {
     name: 'MillraceProducerReplaced',
     when: 'the producer is replaced again and again',
-    expression: `sum by (pipeline, reason) (increase(${METRICS.recycled.name}[15m])) > 5`,
+    // The search for a single refused record takes a dozen of them, and ends in a dead letter or a held partition.
+    expression: `sum by (pipeline, reason) (increase(${METRICS.recycled.name}{reason!="rejected"}[15m])) > 5`,
     lasting: '0m',
     severity: 'warning',
     then: 'look at the brokers and the network between',
