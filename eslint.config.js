@@ -11,7 +11,7 @@ const MAY_IMPORT = {
   transform: ['config/compiled.ts', 'pipeline'],
   pipeline: ['config/compiled.ts', 'transform'],
   kafka: ['config/compiled.ts', 'pipeline'],
-  serde: ['config/compiled.ts', 'pipeline'],
+  serde: ['config/compiled.ts', 'config/why-unreadable.ts', 'pipeline'],
   'dead-letters': ['config/compiled.ts', 'pipeline', 'transform'],
   observability: ['config/compiled.ts', 'page/overview.ts', 'pipeline'],
   page: [],

@@ -4,9 +4,9 @@ import { resolve } from 'node:path';
 import { either } from './fields.ts';
 import type { ConfigSource } from './source.ts';
 import type { Configuration } from './spec.ts';
-import { reason } from './substitute.ts';
 import type { Path } from './syntax.ts';
 import type { Salvaged } from './validate.ts';
+import { whyUnreadable } from './why-unreadable.ts';
 
 type Kafka = Salvaged<Configuration['kafka']>;
 type Sasl = NonNullable<NonNullable<Kafka>['sasl']>;
@@ -96,7 +96,7 @@ function readPem<T>(
   try {
     pem = readFileSync(resolve(source.folder, file));
   } catch (error) {
-    source.report(at, `can not be read (${reason(error)}): see that the file is there and readable`);
+    source.report(at, `can not be read (${whyUnreadable(error)}): see that the file is there and readable`);
     return undefined;
   }
   try {

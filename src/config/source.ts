@@ -4,10 +4,11 @@ import { isMap, isScalar, isSeq, LineCounter } from 'yaml';
 import type { Document, Node, Scalar } from 'yaml';
 import { ConfigError } from './problem.ts';
 import type { Place, Problem } from './problem.ts';
-import { isSecretName, reason, substitute } from './substitute.ts';
+import { isSecretName, substitute } from './substitute.ts';
 import type { Surroundings } from './substitute.ts';
 import { fieldAt, parseYaml, scalars } from './syntax.ts';
 import type { Path } from './syntax.ts';
+import { whyUnreadable } from './why-unreadable.ts';
 
 const LONGEST_EXCERPT = 60;
 
@@ -81,7 +82,7 @@ export class ConfigSource {
     try {
       return readFileSync(this.file, 'utf8');
     } catch (error) {
-      return this.#stop(`the file can not be read: ${reason(error)}`);
+      return this.#stop(`the file can not be read: ${whyUnreadable(error)}`);
     }
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { whyUnreadable } from './why-unreadable.ts';
 
 /** Where the values of `${…}` come from. */
 export interface Surroundings {
@@ -58,7 +59,7 @@ export function substitute(text: string, { env, folder }: Surroundings): Substit
       secrets.push(value);
       return value;
     } catch (error) {
-      errors.push(`${reference} can not be read (${reason(error)}): see that the file is there and readable`);
+      errors.push(`${reference} can not be read (${whyUnreadable(error)}): see that the file is there and readable`);
       return '';
     }
   }
@@ -74,19 +75,4 @@ export function substitute(text: string, { env, folder }: Surroundings): Substit
     return '';
   });
   return { text: result, origins, secrets: secrets.filter(Boolean), errors };
-}
-
-/** Why a file could not be read, in words. */
-export function reason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'ENOENT':
-      return 'no such file';
-    case 'EISDIR':
-      return 'it is a folder';
-    case 'EACCES':
-      return 'permission denied';
-    default:
-      return String(code ?? error);
-  }
 }

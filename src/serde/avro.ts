@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import avro, { type Schema, type Type } from 'avsc';
+import { whyUnreadable } from '../config/why-unreadable.ts';
 import type { Serde } from '../pipeline/ports.ts';
 import { DecimalType } from './avro-decimal.ts';
 import { exactLong } from './avro-long.ts';
@@ -70,7 +71,7 @@ function loadType(schemaPath: string): Type {
   try {
     text = readFileSync(schemaPath, 'utf8');
   } catch (cause) {
-    throw new SchemaError(`Avro schema ${schemaPath}: the file can not be read (${messageOf(cause)})`, { cause });
+    throw new SchemaError(`Avro schema ${schemaPath}: the file can not be read: ${whyUnreadable(cause)}`, { cause });
   }
   let schema: Schema;
   try {

@@ -209,7 +209,7 @@ describe('an avro schema', () => {
   it('is refused when the file is missing', () => {
     const schemaPath = join(folder, 'none.avsc');
     expect(() => createSerde({ type: 'avro', schemaPath })).toThrow(
-      `Avro schema ${schemaPath}: the file can not be read (ENOENT`,
+      `Avro schema ${schemaPath}: the file can not be read: no such file`,
     );
   });
 });
