@@ -32,6 +32,7 @@ export function parseYaml(text: string, lineCounter: LineCounter): Syntax {
       : { offset, message: remedy(code, message, text, offset) },
   );
   const others = senseless(document);
+  mergeTwins(document);
   return {
     document,
     problems: [...firstOfEachLine(problems, lineCounter), ...others],
@@ -78,6 +79,24 @@ function firstOfEachLine(problems: readonly SyntaxProblem[], lines: LineCounter)
     if (!byLine.has(line)) byLine.set(line, problem);
   }
   return [...byLine.values()];
+}
+
+/**
+ * Makes one of what stands twice in a mapping, so that nothing more is said of it: of blocks all fields are looked at,
+ * of anything else the first.
+ */
+function mergeTwins(document: Document.Parsed): void {
+  visit(document, {
+    Map(_, map) {
+      const kept = new Map<string, (typeof map.items)[number]>();
+      map.items = map.items.filter((pair) => {
+        const first = kept.get(keyText(pair.key));
+        if (!first) kept.set(keyText(pair.key), pair);
+        else if (isMap(first.value) && isMap(pair.value)) first.value.items.push(...pair.value.items);
+        return !first;
+      });
+    },
+  });
 }
 
 /** Well-formed YAML that has no meaning here. */

@@ -51,6 +51,16 @@ describe('YAML', () => {
     expect(problems(topLevelWith('log: { level: loud }', 'http: {}', 'http: { prt: 1 }'))).toHaveLength(3);
   });
 
+  it('says of a key that stands twice nothing else, where its blocks are right together', () => {
+    const twice = [
+      expect.stringMatching(/^flights.yaml:\d+:1 {2}this key stands twice in one mapping: remove one of the two$/),
+    ];
+    expect(problems(topLevelWith('kafka: { properties: {} }'))).toEqual(twice);
+    expect(problems(topLevelWith('pipelines: {}'))).toEqual(twice);
+    expect(problems(topLevelWith('log: { level: info }', 'log: { format: json }'))).toEqual(twice);
+    expect(problems(topLevelWith('application: other'))).toEqual(twice);
+  });
+
   it('refuses a merge of what is no mapping', () => {
     expect(problems(topLevelWith('log: { <<: info }'))).toEqual([
       expect.stringMatching(/^flights.yaml {2}aliases or merge keys can not be resolved: /),
