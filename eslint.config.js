@@ -13,7 +13,8 @@ const MAY_IMPORT = {
   kafka: ['config/compiled.ts', 'pipeline'],
   serde: ['config/compiled.ts', 'config/why-unreadable.ts', 'pipeline'],
   'dead-letters': ['config/compiled.ts', 'pipeline', 'transform'],
-  observability: ['config/compiled.ts', 'page/overview.ts', 'pipeline'],
+  // Of what a user's code threw the log shows the user's frames.
+  observability: ['config/compiled.ts', 'page/overview.ts', 'pipeline', 'transform/errors.ts', 'transform/stack.ts'],
   page: [],
   effects: ['config/compiled.ts', 'pipeline', 'serde', 'transform'],
   // A tool, not part of the loop: it has the clients' own calls, and no port between.

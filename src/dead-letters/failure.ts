@@ -1,9 +1,8 @@
 import type { InputRecord } from '../pipeline/ports.ts';
 import { errorType } from '../transform/errors.ts';
-import { userFrames } from '../transform/stack.ts';
+import { userStack } from '../transform/stack.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
-const MAX_FRAMES = 10;
 
 /** Why a record was given up: what a dead letter says in either format. Free of secrets, and bounded. */
 export interface Failure {
@@ -25,13 +24,12 @@ export function describeFailure(
   attempts: number,
   { pipeline, redact, now }: { pipeline: string; redact: (text: string) => string; now: () => number },
 ): Failure {
-  const frames = userFrames(error).slice(0, MAX_FRAMES);
   return {
     pipeline,
     exception: errorType(error),
     // Redacted first: of a secret that is cut in half, the half would stay.
     message: cut(redact(error.message)),
-    stacktrace: redact(frames.map((frame) => frame.text).join('\n')),
+    stacktrace: redact(userStack(error)),
     attempts,
     failedAt: new Date(now()),
     record,

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { CompiledConfig } from '../config/compiled.ts';
@@ -32,7 +33,8 @@ export function createLogger(
       base: { application: config.application, instance: config.instance },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: pino.stdSerializers.errWithCause },
+      // What describes an error already stays as it is.
+      serializers: { err: (err: unknown) => (types.isNativeError(err) ? pino.stdSerializers.errWithCause(err) : err) },
       redact: { paths: CREDENTIAL_PATHS, censor: CENSOR },
       hooks: {
         streamWrite(line) {

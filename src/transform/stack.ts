@@ -11,6 +11,16 @@ export interface Frame {
   readonly line: number;
 }
 
+const MAX_FRAMES = 10;
+
+/** The innermost of `userFrames`, one a line; empty where there is none. */
+export function userStack(error: Error): string {
+  return userFrames(error)
+    .slice(0, MAX_FRAMES)
+    .map(({ text }) => text)
+    .join('\n');
+}
+
 /** The frames of an error that lie in the user's own files: not in Node, in installed packages or in this one. Innermost first. */
 export function userFrames(error: Error): Frame[] {
   const frames: Frame[] = [];

@@ -89,6 +89,31 @@ describe('the log of facts', () => {
     ]);
   });
 
+  it("shows where in the user's code an error and its cause were thrown, and nothing of what called it", () => {
+    const { observer, lines } = observed();
+    const ours = import.meta.dirname.replace('/test/unit/', '/src/');
+    const at = (error: Error, place: string): Error => {
+      error.stack = [
+        `TypeError: ${error.message}`,
+        `    at route (${place})`,
+        `    at run (${ours}/log-facts.ts:1:1)`,
+        '    at parse (/app/node_modules/some/index.js:5:1)',
+        '    at node:internal/process/task_queues:95:5',
+      ].join('\n');
+      return error;
+    };
+    const cause = Object.assign(at(new Error('refused'), '/app/client.ts:7:1'), { code: 'ECONNREFUSED' });
+    const error = at(new TypeError('no origin', { cause }), '/app/transforms/route.ts:3:9');
+    cause.cause = error;
+    observer.retried({ ...FAILURE, error, delayMs: 500 });
+    expect(lines.parsed()[0]?.['err']).toMatchObject({
+      type: 'TypeError',
+      message: 'no origin',
+      stack: 'at route (/app/transforms/route.ts:3:9)',
+      cause: { type: 'Error', message: 'refused', code: 'ECONNREFUSED', stack: 'at route (/app/client.ts:7:1)' },
+    });
+  });
+
   it('writes one line of a kind in 30 seconds, and how many were left out with the next', () => {
     const { observer, clock, lines } = observed();
     for (let i = 0; i < 1000; i++) observer.deadLettered(FAILURE);
