@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { loadConfig } from './config/load.ts';
+import type { CompiledConfig } from './config/compiled.ts';
+import { loadConfig as load } from './config/load.ts';
 import { ConfigError } from './config/problem.ts';
 import { configSchema } from './config/schema.ts';
 import { DURATION } from './config/units.ts';
@@ -11,6 +12,7 @@ import { askHealth, containersFile } from './health.ts';
 import { HttpListenError } from './observability/http.ts';
 import { loadEffect, loadPipeline, TargetError } from './load-flow.ts';
 import { migrateEffects } from './migrate-effects.ts';
+import { type Redact, redactSecrets } from './observability/redact.ts';
 import { ProofRefused } from './prove/refused.ts';
 import { type Stage, stageConfig } from './prove/stage.ts';
 import { run } from './run.ts';
@@ -23,6 +25,19 @@ import { ModuleError } from './transform/load-module.ts';
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+
+/** A module may fail with what it was given. */
+let redact: Redact = (text) => text;
+
+function hideSecrets({ secrets }: CompiledConfig): void {
+  redact = redactSecrets(secrets);
+}
+
+function loadConfig(file: string): CompiledConfig {
+  const config = load(file);
+  hideSecrets(config);
+  return config;
+}
 
 const program = new Command('millrace')
   .description('Exactly-once Kafka-to-Kafka stream processing in TypeScript.')
@@ -55,6 +70,7 @@ program
   .action(async (name: string, index: number) => {
     if (!process.send) program.error('error: millrace run starts its workers itself', { exitCode: EXIT.unusable });
     const link = new SupervisorLink(die);
+    void link.ordered.then(hideSecrets);
     try {
       const { work } = await import('./work.ts');
       process.exit(await work(link, name, index, version));
@@ -100,7 +116,7 @@ program
     for (const pipeline of config.pipelines) await attempt(() => loadPipeline(pipeline, logger));
     for (const effect of config.effects) await attempt(() => loadEffect(effect, config.secrets, logger));
     if (problems.length > 0) {
-      process.stderr.write(`${problems.join('\n')}\n`);
+      process.stderr.write(`${redact(problems.join('\n'))}\n`);
       process.exit(EXIT.unusable);
     }
     const found = [...counted('pipeline', config.pipelines), ...counted('effect', config.effects)].join('; ');
@@ -223,7 +239,7 @@ try {
   }
   const known = error instanceof Error ? error : new Error(String(error));
   const text = isUsers(error) ? known.message : (known.stack ?? known.message);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${redact(text)}\n`);
   const mayPass = error instanceof EffectFailure && error.kind === 'transient';
   process.exit(isUsers(error) && !mayPass ? EXIT.unusable : EXIT.failed);
 }

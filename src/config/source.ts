@@ -96,7 +96,7 @@ export class ConfigSource {
         scalar.value = text;
         this.#hide(scalar, secrets);
       }
-      if (isSecretField(path)) this.#hide(scalar, [plainText(scalar)]);
+      if (isSecretField(path)) this.#hide(scalar, withPassword(plainText(scalar)));
     }
   }
 
@@ -174,6 +174,21 @@ function isSecretField(path: Path): boolean {
   if (SECRET_FIELDS.has(block === 'effects' ? `effects.*.${rest.join('.')}` : path.map(String).join('.'))) return true;
   const property = String(path.at(-1));
   return path.at(-2) === 'properties' && isSecretName(property) && !SECRET_PLACE.test(property);
+}
+
+/** A URL is a secret as a whole; the password in it is one by itself, too, for drivers take it out. */
+function withPassword(secret: string): string[] {
+  const password = URL.canParse(secret) ? new URL(secret).password : '';
+  return password === '' ? [secret] : [secret, password, decoded(password)];
+}
+
+/** What is not well encoded stays as it is. */
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
 }
 
 /** As in `input.topics[0]`. */

@@ -26,7 +26,7 @@ export function describeFailure(
 ): Failure {
   return {
     pipeline,
-    exception: errorType(error),
+    exception: redact(errorType(error)),
     // Redacted first: of a secret that is cut in half, the half would stay.
     message: cut(redact(error.message)),
     stacktrace: redact(userStack(error)),

@@ -64,7 +64,15 @@ const PAGE: Readonly<Record<string, readonly [file: string, contentType: string]
 
 function endpointsOf({ metrics, statuses, overview, redact }: HttpSources): ReadonlyMap<string, Endpoint> {
   return new Map<string, Endpoint>([
-    ['/metrics', async () => ({ status: 200, contentType: Registry.PROMETHEUS_CONTENT_TYPE, body: await metrics() })],
+    [
+      '/metrics',
+      async () => ({
+        status: 200,
+        contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+        // A label may hold the name of a user's error.
+        body: redact(await metrics()),
+      }),
+    ],
     ['/live', () => json(200, { live: true }, redact)],
     [
       '/ready',

@@ -157,6 +157,16 @@ describe('secrets', () => {
     });
   });
 
+  it('are the password in a URL as well as the URL, since drivers take it out', () => {
+    const effect =
+      '  store: { input: { topics: [a] }, postgres: { url: "postgres://me:hunt%24er@db/x", module: ./m.ts } }';
+    expect(load(topLevelWith('effects:', effect)).secrets).toEqual([
+      'postgres://me:hunt%24er@db/x',
+      'hunt%24er',
+      'hunt$er',
+    ]);
+  });
+
   it.each(['DB_PASSWORD', 'db_passwd', 'KEY_PASSPHRASE', 'CLIENT_SECRET', 'API_TOKEN', 'ACCESS_KEY', 'CREDENTIALS'])(
     'are known by a name such as %s',
     (name) => {
