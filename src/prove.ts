@@ -40,7 +40,7 @@ export async function prove(config: CompiledConfig, options: ProveOptions): Prom
   const [onStage] = staged.pipelines;
   if (!onStage) throw new Error(`there is no pipeline ${pipeline}`);
   // What the transform logs, the workers have logged.
-  const transform = await loadPipeline(onStage, createLogger(staged, { write: () => undefined }));
+  const transform = await loadPipeline(onStage, createLogger(staged, { destination: { write: () => undefined } }));
   const args = (instance: string) => ['run', config.file, '--stage', JSON.stringify({ stage, instance })];
   try {
     const findings = await proveOn({

@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CompiledConfig } from './config/compiled.ts';
 import { createEffect, createPipeline } from './create-processor.ts';
 import { EXIT } from './exit-codes.ts';
+import { changeLevelOnSignal } from './level-signal.ts';
 import { serveHttp } from './observability/http.ts';
+import { LogLevel } from './observability/log-level.ts';
 import { createLogger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createOverview } from './observability/overview.ts';
@@ -17,7 +19,9 @@ const HTTP_CLOSE_MS = 1_000;
 
 /** Runs all of them in this process; returns the exit code. */
 export async function runHere(config: CompiledConfig, selection: Selection, version: string): Promise<number> {
-  const logger = createLogger(config);
+  const level = new LogLevel(config.log.level);
+  const logger = createLogger(config, { level });
+  changeLevelOnSignal(level, logger);
   const processors: Processor[] = [];
   const statuses = () => processors.map((processor) => processor.status());
   const metrics = createMetrics(version, statuses);

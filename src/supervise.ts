@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CompiledConfig } from './config/compiled.ts';
 import { EXIT } from './exit-codes.ts';
+import { changeLevelOnSignal } from './level-signal.ts';
 import { serveHttp } from './observability/http.ts';
+import { LogLevel } from './observability/log-level.ts';
 import { createLogger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createOverview } from './observability/overview.ts';
@@ -20,16 +22,19 @@ const HTTP_CLOSE_MS = 1_000;
  * @throws WorkerFailed where what the workers are given can't be used.
  */
 export async function supervise(config: CompiledConfig, selection: Selection, version: string): Promise<number> {
-  const logger = createLogger(config);
+  const level = new LogLevel(config.log.level);
+  const logger = createLogger(config, { level });
   const flows = [...selection.pipelines, ...selection.effects];
   const supervisor: Supervisor = new Supervisor({
     config,
     flows,
     logger,
+    level,
     restarted: ({ name }, reason) => workerMetrics.restarted(name, reason),
     // A process with one dead worker would look alive.
     failed: () => shutdown.begin('a worker can not go on'),
   });
+  changeLevelOnSignal(level, logger, () => supervisor.tellLevel());
   const { registry } = createMetrics(version, () => supervisor.statuses(), { worker: 'supervisor' });
   const names = flows.map(({ name }) => name);
   const workerMetrics = createWorkerMetrics(registry, names, () => supervisor.running());

@@ -1,6 +1,7 @@
 import { asWorker } from './config/worker.ts';
 import { createEffect, createPipeline, type Surroundings } from './create-processor.ts';
 import { EXIT } from './exit-codes.ts';
+import { LogLevel } from './observability/log-level.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { PipelineFailed } from './pipeline/errors.ts';
@@ -17,7 +18,9 @@ const REPORT_EVERY_MS = 1_000;
  */
 export async function work(link: SupervisorLink, name: string, worker: number, version: string): Promise<number> {
   const config = await link.ordered;
-  const logger = createLogger(config);
+  const level = new LogLevel(config.log.level);
+  link.onLevel = (ordered) => (level.current = ordered);
+  const logger = createLogger(config, { level });
   const metrics = createMetrics(version, () => [], { worker: `${name}.${worker}` });
   const sendMetrics = async () => {
     await link.report({ kind: 'metrics', metrics: await metrics.registry.getMetricsAsJSON() });

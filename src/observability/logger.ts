@@ -2,6 +2,7 @@ import { types } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { CompiledConfig } from '../config/compiled.ts';
+import { LogLevel } from './log-level.ts';
 import { CENSOR, redactedJson, redactSecrets } from './redact.ts';
 
 export type { Logger };
@@ -17,11 +18,15 @@ const CREDENTIAL_PATHS = ['password', 'secret', 'token', 'authorization', 'sasl.
  *
  * Lines are written synchronously, so nothing is lost when the process exits right after; it is quiet enough to afford that.
  *
- * @param destination Where the lines go instead of standard output.
+ * @param options.destination Where the lines go instead of standard output.
+ * @param options.level May change while it is used; by default it stays what the configuration says.
  */
 export function createLogger(
   config: Pick<CompiledConfig, 'application' | 'instance' | 'log' | 'secrets'>,
-  destination: DestinationStream = pino.destination({ dest: 1, sync: true }),
+  {
+    destination = pino.destination({ dest: 1, sync: true }),
+    level = new LogLevel(config.log.level),
+  }: { destination?: DestinationStream; level?: LogLevel } = {},
 ): Logger {
   const redact = redactSecrets(config.secrets);
   const pretty = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
@@ -29,7 +34,8 @@ export function createLogger(
 
   return pino(
     {
-      level: config.log.level,
+      // A child keeps the level that it is made with, and users make some: what is printed is decided line by line.
+      level: 'debug',
       base: { application: config.application, instance: config.instance },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
@@ -37,6 +43,9 @@ export function createLogger(
       serializers: { err: (err: unknown) => (types.isNativeError(err) ? pino.stdSerializers.errWithCause(err) : err) },
       redact: { paths: CREDENTIAL_PATHS, censor: CENSOR },
       hooks: {
+        logMethod(args, method, severity) {
+          if (level.admits(severity)) method.apply(this, args);
+        },
         streamWrite(line) {
           const safeLine = redact(line) === line ? line : `${redactedJson(JSON.parse(line), redact)}\n`;
           return pretty ? prettify(safeLine) : safeLine;

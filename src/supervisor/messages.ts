@@ -1,5 +1,6 @@
 import type { CompiledConfig } from '../config/compiled.ts';
 import type { MetricsSnapshot } from '../observability/aggregate.ts';
+import type { Level } from '../observability/log-level.ts';
 import type { PipelineStatus } from '../pipeline/observer.ts';
 
 /** What a supervisor asks of a worker. */
@@ -10,6 +11,8 @@ export type Order =
   | { readonly kind: 'run' }
   /** End the open transaction and exit. */
   | { readonly kind: 'stop' }
+  /** Print from this level on. */
+  | { readonly kind: 'level'; readonly level: Level }
   /** Report the metrics. */
   | { readonly kind: 'measure' };
 

@@ -1,4 +1,5 @@
 import type { CompiledConfig } from '../config/compiled.ts';
+import type { Level } from '../observability/log-level.ts';
 import type { Order, Report } from './messages.ts';
 
 /** A worker's end of the channel to its supervisor. */
@@ -11,6 +12,8 @@ export class SupervisorLink {
   readonly stopped: Promise<void>;
   /** Called when the supervisor wants to have the metrics. */
   onMeasure: () => void = () => undefined;
+  /** Called with the level from which on lines are to be printed. */
+  onLevel: (level: Level) => void = () => undefined;
   #isStopped = false;
 
   /** @param orphaned Called when the supervisor is gone: nobody would start this process again, or stop it. */
@@ -35,6 +38,9 @@ export class SupervisorLink {
       orders(({ kind }) => kind === 'stop' && stop());
     });
     orders(({ kind }) => kind === 'measure' && this.onMeasure());
+    orders((order) => order.kind === 'level' && this.onLevel(order.level));
+    // To the whole group this one would be the end of each worker; what it asks for comes as an order.
+    process.on('SIGUSR2', () => undefined);
     void this.report({ kind: 'listening' });
   }
 

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { CompiledConfig, FlowConfig } from '../config/compiled.ts';
 import { Aggregate, type MetricsSnapshot } from '../observability/aggregate.ts';
+import type { LogLevel } from '../observability/log-level.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { PipelineStatus } from '../pipeline/observer.ts';
 import { Turn } from './turn.ts';
@@ -12,6 +13,8 @@ export interface SupervisorOptions {
   /** What is to be run, each by as many workers as it says. */
   flows: readonly FlowConfig[];
   logger: Logger;
+  /** From which on the workers print. */
+  level: LogLevel;
   restarted: (flow: FlowConfig, reason: RestartReason) => void;
   /** A worker can't go on: the others are to be stopped. */
   failed: () => void;
@@ -28,7 +31,7 @@ export class Supervisor {
   readonly #aggregate = new Aggregate();
   readonly #failed: () => void;
 
-  constructor({ config, flows, logger, restarted, failed }: SupervisorOptions) {
+  constructor({ config, flows, logger, level, restarted, failed }: SupervisorOptions) {
     const turn = new Turn();
     this.#failed = failed;
     this.#places = flows.flatMap((flow) =>
@@ -39,6 +42,7 @@ export class Supervisor {
           flow,
           worker,
           logger,
+          level,
           turn,
           restarted: (reason) => restarted(flow, reason),
           retire: (metrics) => this.#aggregate.retire(metrics),
@@ -69,6 +73,11 @@ export class Supervisor {
 
   kill(): void {
     for (const { slot } of this.#places) slot.kill();
+  }
+
+  /** Has all workers print by what the level is now. */
+  tellLevel(): void {
+    for (const { slot } of this.#places) slot.tellLevel();
   }
 
   statuses(): PipelineStatus[] {

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { CompiledConfig, FlowConfig } from '../config/compiled.ts';
 import type { MetricsSnapshot } from '../observability/aggregate.ts';
+import type { Level } from '../observability/log-level.ts';
 import type { PipelineStatus } from '../pipeline/observer.ts';
 import type { Order, Report } from './messages.ts';
 
@@ -113,6 +114,11 @@ export class WorkerProcess {
   /** Has it end its transaction and exit. */
   stop(): void {
     this.#tell({ kind: 'stop' });
+  }
+
+  /** Has it print from this level on. */
+  setLevel(level: Level): void {
+    this.#tell({ kind: 'level', level });
   }
 
   kill(): void {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CompiledConfig, FlowConfig } from '../config/compiled.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { MetricsSnapshot } from '../observability/aggregate.ts';
+import type { LogLevel } from '../observability/log-level.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { PipelineStatus } from '../pipeline/observer.ts';
 import { BackOff } from './back-off.ts';
@@ -17,6 +18,8 @@ export interface SlotOptions {
   flow: FlowConfig;
   worker: number;
   logger: Logger;
+  /** From which on its processes print. */
+  level: LogLevel;
   /** To be replaced for its memory. */
   turn: Turn;
   restarted: (reason: RestartReason) => void;
@@ -96,6 +99,13 @@ export class WorkerSlot {
     this.#standby?.kill();
   }
 
+  /** Has its processes print by what the level is now. */
+  tellLevel(): void {
+    const { current } = this.#options.level;
+    this.#current?.setLevel(current);
+    this.#standby?.setLevel(current);
+  }
+
   get isRunning(): boolean {
     return this.#current !== null && !this.#current.hasEnded;
   }
@@ -127,8 +137,8 @@ export class WorkerSlot {
   }
 
   #fork(): WorkerProcess {
-    const { config, flow, worker } = this.#options;
-    return new WorkerProcess(config, flow, worker);
+    const { config, flow, worker, level } = this.#options;
+    return new WorkerProcess({ ...config, log: { ...config.log, level: level.current } }, flow, worker);
   }
 
   #begin(current: WorkerProcess): void {

@@ -44,7 +44,7 @@ export interface Processor {
   untilLogged(pattern: RegExp, patience?: Patience): Promise<string>;
   untilExit(patience?: Patience): Promise<Exit>;
   /** To the process itself, not to its group: what an orchestrator does. */
-  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGUSR2'): void;
   /** To the whole group: what a Ctrl-C in a terminal does. */
   interrupt(): void;
   stop(): void;

@@ -1,7 +1,9 @@
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 
+import type { Processor } from '../helpers/processor.ts';
 import { it } from '../helpers/rig.ts';
-import { startScenario } from '../helpers/scenario.ts';
+import { startScenario, type Scenario } from '../helpers/scenario.ts';
+import { workersOf } from '../helpers/workers.ts';
 import { expectationOf, workload } from '../helpers/workload.ts';
 
 it('I10: counts what the readers count, and turns ready once it has joined the group', async ({ rig }) => {
@@ -33,3 +35,51 @@ it('I10: counts what the readers count, and turns ready once it has joined the g
   expect(metrics.series('millrace_lag_records').map(({ value }) => value)).toEqual([0, 0, 0, 0]);
   expect(metrics.sum('process_resident_memory_bytes')).toBeGreaterThan(0);
 });
+
+describe('SIGUSR2', () => {
+  it('makes a running process print debug lines, and another one makes it stop', async ({ rig }) => {
+    const run = await startScenario(rig, { config: { log: { format: 'json', level: 'warn' } } });
+    const processor = await run.startReady('a');
+    await untilQuiet(run, processor);
+    processor.signal('SIGUSR2');
+    await processor.untilLogged(/"logLevel":"debug"/);
+    await run.seeder.send([workload()()]);
+    await processor.until('a debug line', () => debugLines(processor).length > 0);
+    processor.signal('SIGUSR2');
+    await processor.untilLogged(/"logLevel":"warn"/);
+    await untilQuiet(run, processor);
+  });
+
+  it('reaches workers, those that come later as well, and ends none', async ({ rig }) => {
+    const run = await startScenario(rig, { pipeline: { workers: 2 } });
+    const processor = await run.startReady('a');
+    const feed = run.seeder.feed(workload(), 100);
+    const areBothHeard = (from: number) => (): boolean =>
+      [0, 1].every((worker) => debugLines(processor, from).some((line) => line.includes(`"worker":${worker}`)));
+    processor.signal('SIGUSR2');
+    await processor.until('debug lines of both', areBothHeard(0));
+    const [killed] = workersOf(processor);
+    process.kill(killed!.pid, 'SIGKILL');
+    await processor.until('a successor', () => workersOf(processor)[0]!.pid !== killed!.pid);
+    await processor.until('debug lines of both again', areBothHeard(processor.log.length));
+    await feed.stop();
+
+    const pids = workersOf(processor).map(({ pid }) => pid);
+    process.kill(-processor.pid, 'SIGUSR2'); // to the workers, too
+    await untilQuiet(run, processor);
+    expect(workersOf(processor).map(({ pid }) => pid)).toEqual(pids);
+  });
+});
+
+const debugLines = ({ log }: Processor, from = 0): string[] =>
+  log.slice(from).filter((line) => line.includes('"level":"debug"'));
+
+/** Waits until a record is committed without a debug line: the last ones may be on their way. */
+async function untilQuiet(run: Scenario, processor: Processor): Promise<void> {
+  await processor.until('no debug line', async () => {
+    const from = processor.log.length;
+    await run.seeder.send([workload()()]);
+    await run.untilCaughtUp();
+    return debugLines(processor, from).length === 0;
+  });
+}

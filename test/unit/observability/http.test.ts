@@ -32,7 +32,7 @@ const HELD: PipelineStatus = {
 async function serving(sources: Partial<HttpSources> = {}) {
   const lines = new LogLines();
   const log = { level: 'info', format: 'json' } as const;
-  const logger = createLogger({ application: 'a', instance: 'i', log, secrets: ['hunter2'] }, lines);
+  const logger = createLogger({ application: 'a', instance: 'i', log, secrets: ['hunter2'] }, { destination: lines });
   const server = await serveHttp(
     { host: HOST, port: 0 },
     {
@@ -225,7 +225,7 @@ describe('the HTTP endpoints', () => {
 async function listenError(address: { host: string; port: number }): Promise<HttpListenError> {
   const logger = createLogger(
     { application: 'a', instance: 'i', log: { level: 'info', format: 'json' }, secrets: [] },
-    new LogLines(),
+    { destination: new LogLines() },
   );
   const sources = {
     metrics: () => Promise.resolve(''),

@@ -20,7 +20,7 @@ function observed(level: 'debug' | 'info' = 'info') {
   const lines = new LogLines();
   const clock = { ms: 0 };
   const log = { level, format: 'json' } as const;
-  const logger = createLogger({ application: 'a', instance: 'i', log, secrets: [] }, lines);
+  const logger = createLogger({ application: 'a', instance: 'i', log, secrets: [] }, { destination: lines });
   const observer = combineObservers(logFacts(logger, () => clock.ms));
   return { observer, clock, lines };
 }

@@ -7,7 +7,10 @@ const SECRET = 'hunter2 "quoted"\nsecond line';
 
 function loggerTo(lines: LogLines, log: Partial<CompiledConfig['log']> = {}) {
   const level = { level: 'info', format: 'json', ...log } as const;
-  return createLogger({ application: 'flights', instance: 'host-1', log: level, secrets: [SECRET] }, lines);
+  return createLogger(
+    { application: 'flights', instance: 'host-1', log: level, secrets: [SECRET] },
+    { destination: lines },
+  );
 }
 
 /** Logs the secret in every place it could come from. */
