@@ -19,6 +19,7 @@ const MAY_IMPORT = {
   effects: ['config/compiled.ts', 'pipeline', 'serde', 'transform'],
   // A tool, not part of the loop: it has the clients' own calls, and no port between.
   prove: ['config/compiled.ts', 'pipeline', 'kafka', 'transform', 'dead-letters'],
+  check: ['config/compiled.ts', 'kafka'],
   supervisor: ['config/compiled.ts', 'exit-codes.ts', 'observability', 'pipeline'],
 };
 

@@ -1,12 +1,11 @@
-import type { CompiledConfig, EffectConfig, FlowConfig, PipelineConfig } from './config/compiled.ts';
+import type { CompiledConfig, EffectConfig, PipelineConfig } from './config/compiled.ts';
 import { createDeadLetters } from './dead-letters/dead-letter.ts';
 import { effectLanes } from './effects/lane.ts';
 import { EffectTarget } from './effects/target.ts';
 import { traced } from './effects/traced-adapter.ts';
 import { KafkaInput } from './kafka/consumer.ts';
-import type { Needs } from './kafka/denials.ts';
+import { needsOf } from './kafka/needs.ts';
 import { TransactionalProducer } from './kafka/producer.ts';
-import type { TopicNeed } from './kafka/topics.ts';
 import { loadEffect, loadPipeline } from './load-flow.ts';
 import { combineObservers } from './observability/combine-observers.ts';
 import { logFacts } from './observability/log-facts.ts';
@@ -28,12 +27,7 @@ export async function createPipeline(pipeline: PipelineConfig, around: Surroundi
   const { logger, observer } = observed(pipeline, around);
   const transform = await loadPipeline(pipeline, logger);
   return new Processor({
-    ...kafkaSide(
-      pipeline,
-      pipeline.outputs.map(({ topic }) => topic),
-      observer,
-      around,
-    ),
+    ...kafkaSide(pipeline, observer, around),
     createLane: (start, context) => new TransformLane(start, context, transform),
   });
 }
@@ -43,7 +37,7 @@ export async function createEffect(effect: EffectConfig, around: Surroundings): 
   const loaded = await loadEffect(effect, around.config.secrets, logger);
   const adapter = traced(loaded.adapter, effect.name);
   const { read } = loaded;
-  const kafka = kafkaSide(effect, [], observer, around);
+  const kafka = kafkaSide(effect, observer, around);
   return new Processor({
     ...kafka,
     createLane: effectLanes({ config: effect, adapter, read, log: (partition) => kafka.consumer.log(partition) }),
@@ -58,19 +52,10 @@ function observed(flow: PipelineConfig | EffectConfig, { metrics, logger: parent
 }
 
 /** What a processor has whatever its lanes do. */
-function kafkaSide(flow: FlowConfig, outputs: readonly string[], observer: Observer, { config }: Surroundings) {
+function kafkaSide(flow: PipelineConfig | EffectConfig, observer: Observer, { config }: Surroundings) {
   const { application, instance, cluster, secrets } = config;
   const common = { cluster, clientId: `${application}.${flow.name}.${instance}` };
-  const written = [...outputs, ...(flow.deadLetter ? [flow.deadLetter.topic] : [])];
-  const needs: Needs = {
-    topics: [
-      ...flow.input.topics.map((topic): TopicNeed => ({ topic, operation: 'Read' })),
-      ...written.map((topic): TopicNeed => ({ topic, operation: 'Write' })),
-    ],
-    groupId: flow.groupId,
-    transactionalId: flow.transactionalId,
-    transactionTimeoutMs: flow.transaction.timeoutMs,
-  };
+  const needs = needsOf(flow);
   const consumer = new KafkaInput({
     ...common,
     needs,

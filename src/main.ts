@@ -101,9 +101,12 @@ program
 
 program
   .command('check')
-  .description('check a configuration file with its modules and schemas; asks no broker and no database')
+  .description(
+    'check a configuration file with its modules and schemas; asks no broker unless told to, and no database',
+  )
   .argument('<file>', 'the configuration, in YAML')
-  .action(async (file: string) => {
+  .option('--connect', 'ask the cluster, too: credentials, topics, ACLs, limits; changes nothing there')
+  .action(async (file: string, { connect = false }: { readonly connect?: boolean }) => {
     const config = loadConfig(file);
     const logger = createLogger({ ...config, log: { level: 'error', format: 'auto' } });
     const problems: string[] = [];
@@ -121,7 +124,10 @@ program
     }
     const found = [...counted('pipeline', config.pipelines), ...counted('effect', config.effects)].join('; ');
     process.stdout.write(`${file}: valid (${found})\n`);
-    process.exit(0); // what a module has opened would keep the process alive
+    // What a module has opened would keep the process alive.
+    if (!connect) process.exit(0);
+    const { checkConnect } = await import('./check-connect.ts');
+    process.exit(await checkConnect(config, (line) => process.stdout.write(`${line}\n`)));
   });
 
 program

@@ -7,6 +7,7 @@ import { classify } from './errors.ts';
 import {
   type Admin,
   AdminClient,
+  type BrokerNode,
   type DescribedTopic,
   disconnected,
   IsolationLevel,
@@ -48,16 +49,18 @@ const EVENTS_MS = 500;
 
 /** Topics, groups and the ends of logs. Calls throw a `ClientError`. */
 export class KafkaAdmin {
+  readonly brokers: readonly BrokerNode[];
   readonly #client: ProducerClient;
   readonly #admin: Admin;
 
-  private constructor(client: ProducerClient) {
+  private constructor(client: ProducerClient, { brokers }: Metadata) {
+    this.brokers = brokers;
     this.#client = client;
     this.#admin = AdminClient.createFrom(client);
   }
 
-  /** Waits for a broker until `signal` aborts. */
-  static async connect(options: ToolOptions, signal: AbortSignal): Promise<KafkaAdmin> {
+  /** Waits for a broker until `signal` aborts, or for so many tries. */
+  static async connect(options: ToolOptions, signal: AbortSignal, maxTries?: number): Promise<KafkaAdmin> {
     const create = () => {
       const conf = {
         ...options.properties,
@@ -67,9 +70,9 @@ export class KafkaAdmin {
       };
       return new Producer(conf, {});
     };
-    const { client } = await connect(create, options.cluster, signal, options.report);
+    const { client, metadata } = await connect(create, options.cluster, signal, options.report, maxTries);
     client.setPollInterval(EVENTS_MS);
-    return new KafkaAdmin(client);
+    return new KafkaAdmin(client, metadata);
   }
 
   async describeTopics(topics: Iterable<string>): Promise<readonly DescribedTopic[]> {

@@ -3,7 +3,7 @@ import type { ClusterConfig } from '../config/compiled.ts';
 import { ClientError } from '../pipeline/ports.ts';
 import { classify, complaint, STATE } from './errors.ts';
 import { type Client, type Metadata, promised } from './native.ts';
-import { watchConnections } from './refusals.ts';
+import { watchConnections, withoutToken } from './refusals.ts';
 
 /** How long one try to reach a broker may take; short, so that a stop is answered soon. */
 const TRY_MS = 3_000;
@@ -19,15 +19,19 @@ const EVENTS_MS = 100;
  * Connects a client, however long the brokers take to come up: a processor that starts before its broker waits.
  * Each try takes a new client, for one whose first connection failed can't be used again. Once it is connected, what
  * the client complains of is reported, too.
- * @throws ClientError of kind `denied` where waiting would not help, or when `signal` aborts.
+ * @param maxTries How often it is tried, by who does not want to wait.
+ * @throws ClientError of kind `denied` where waiting would not help, or `retriable` after the last try; an AbortError
+ * when `signal` aborts.
  */
 export async function connect<C extends Client>(
   create: () => C,
   { bootstrapServers }: ClusterConfig,
   signal: AbortSignal,
   report: (error: Error) => void,
+  maxTries = Infinity,
 ): Promise<{ client: C; metadata: Metadata }> {
-  for (let refusals = 0; ;) {
+  let refusals = 0;
+  for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
     let client: C;
     try {
@@ -60,10 +64,13 @@ export async function connect<C extends Client>(
         throw new ClientError(`${failure.message}: see kafka in the configuration`, 'denied', STATE);
       }
       refusals = refusal ? refusals + 1 : 0;
-      if (refusal && refusals === MAX_REFUSALS) throw refusal;
       const why = watch.reason === '' ? failure.message : watch.reason;
-      const where = `no broker answers at ${bootstrapServers} (kafka.bootstrapServers)`;
-      report(refusal ?? new ClientError(`${where}, trying on: ${why}`, 'retriable', failure.code));
+      const unreached = watch.isAboutToken
+        ? withoutToken(why)
+        : `no broker answers at ${bootstrapServers} (kafka.bootstrapServers): ${why}`;
+      const found = refusal ?? new ClientError(unreached, 'retriable', failure.code);
+      if (refusals === MAX_REFUSALS || tries === maxTries) throw found;
+      report(found);
     } finally {
       clearInterval(events);
     }

@@ -35,6 +35,7 @@ interface NativeProducer {
 }
 
 export interface Metadata {
+  brokers: BrokerNode[];
   topics: { name: string; partitions: { id: number; leader: number }[] }[];
 }
 
@@ -89,7 +90,7 @@ export interface ProducerClient extends Client {
   _disconnect(done: () => void): void;
 }
 
-interface BrokerNode {
+export interface BrokerNode {
   id: number;
   host: string;
   port: number;

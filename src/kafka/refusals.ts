@@ -18,6 +18,8 @@ const CERTIFICATE_ALERTS = new Set([42, 43, 44, 45, 46, 48, 49, 116]);
 export interface ConnectionWatch {
   /** What the client last said of a connection that failed; empty if none did. */
   readonly reason: string;
+  /** Whether that was of an access token, which comes before any broker. */
+  readonly isAboutToken: boolean;
 }
 
 /** @param refused Called for each connection on which one side does not take what the other shows. */
@@ -31,7 +33,7 @@ export function watchConnections(client: Client, refused: (refusal: ClientError)
     isAboutToken = fac === 'OIDC';
     // The identity provider answered, and it is not its fault: the status stands at the end.
     if (isAboutToken && /\(4\d\d\)$/.test(message)) {
-      refused(new ClientError(`kafka.sasl.oauth gets no access token: ${reason}`, 'denied', AUTHENTICATION));
+      refused(new ClientError(withoutToken(reason), 'denied', AUTHENTICATION));
     }
     const alert = /SSL alert number (\d+)/.exec(message)?.[1];
     if (alert !== undefined && CERTIFICATE_ALERTS.has(Number(alert))) refused(refusal(SSL, reason));
@@ -45,7 +47,14 @@ export function watchConnections(client: Client, refused: (refusal: ClientError)
     get reason() {
       return reason;
     },
+    get isAboutToken() {
+      return isAboutToken;
+    },
   };
+}
+
+export function withoutToken(reason: string): string {
+  return `kafka.sasl.oauth gets no access token: ${reason}`;
 }
 
 function refusal(code: number, reason: string): ClientError {

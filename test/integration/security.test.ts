@@ -8,7 +8,7 @@ import type { Processor } from '../helpers/processor.ts';
 import { rightsOf } from '../helpers/rights.ts';
 import type { Rig } from '../helpers/rig.ts';
 import { startScenario } from '../helpers/scenario.ts';
-import { PASSWORDS, startSecureBroker, type SecureBroker } from '../helpers/secure-broker.ts';
+import { PASSWORDS, REAUTHENTICATE_MS, startSecureBroker, type SecureBroker } from '../helpers/secure-broker.ts';
 import { workload } from '../helpers/workload.ts';
 
 const it = withBroker(startSecureBroker);
@@ -46,6 +46,15 @@ async function reasonOf(processor: Processor): Promise<string> {
   return first;
 }
 
+/** What `millrace check --connect` complains of; it is one thing only. */
+async function complaintOf(rig: Rig, instance: string): Promise<string> {
+  const check = rig.command('check', '--connect', `${instance}.yaml`);
+  expect(await check.untilExit({ timeoutMs: 60_000 }), check.lastWords()).toEqual({ code: 2, signal: null });
+  const [error = '', ...others] = check.log.filter((line) => line.startsWith('error'));
+  expect(others).toEqual([]);
+  return error;
+}
+
 it('runs exactly once over TLS with each kind of credentials, and on while these are asked for again', async ({
   rig,
   broker,
@@ -57,16 +66,22 @@ it('runs exactly once over TLS with each kind of credentials, and on while these
   for (const user of Object.keys(ways)) await access.allow(...Object.values(rightsOf(user, user, run)));
 
   const processors = await Promise.all(Object.entries(ways).map(([user, own]) => run.startReady(user, own)));
+  const ready = Date.now();
   const feed = run.seeder.feed(workload(), 300);
   await run.untilCommitted(300);
+  const check = rig.command('check', '--connect', 'oauth.yaml');
+  expect((await check.untilExit()).code, check.lastWords()).toBe(0);
+  expect(check.log).toContain(`ok           pipeline p: Write on transactional id ${run.group}.oauth.0`);
   // A password that is changed meanwhile is asked for, too. All others have shown theirs several times by then.
   await access.setPassword('scram', 'rotated-67');
   const [byScram, ...others] = [processors[1]!, ...processors.filter((_, index) => index !== 1)];
   expect(await reasonOf(byScram)).toContain('kafka.sasl is refused by the brokers');
+  const sessions = Math.floor((Date.now() - ready) / REAUTHENTICATE_MS);
+  expect(sessions).toBeGreaterThanOrEqual(2);
   for (const processor of others) {
-    // A connection that loses its user is closed, and the producer behind it replaced.
+    // Without an answer each session would end with its connection, and cost a producer.
     const metrics = await processor.metrics();
-    expect(metrics?.sum('millrace_producer_recycles_total'), processor.lastWords()).toBe(0);
+    expect(metrics?.sum('millrace_producer_recycles_total'), processor.lastWords()).toBeLessThan(sessions / 2);
     expect(metrics?.sum('millrace_records_committed_total')).toBeGreaterThan(0);
   }
 
@@ -77,8 +92,11 @@ it('runs exactly once over TLS with each kind of credentials, and on while these
   await run.judge();
 });
 
-describe('a run without a right that it needs', () => {
-  it('ends with one line that names it, at the start and when it is taken away', async ({ rig, broker }) => {
+describe('a right that is missing', () => {
+  it('ends a run with one line that names it, at the start and when it is taken away, and is found by a check', async ({
+    rig,
+    broker,
+  }) => {
     const access = accessOf(broker.bootstrapServers);
     const run = await startScenario(rig);
     const instances = ['input', 'left', 'deadLetters', 'group', 'transactionalId'] as const;
@@ -98,8 +116,10 @@ describe('a run without a right that it needs', () => {
       await access.allow(...Object.values(others), { ...lacking, operation: 'describe' });
     }
     const denied = await Promise.all(instances.map(start));
+    const complaints = await Promise.all(instances.map((instance) => complaintOf(rig, instance)));
     for (const [index, instance] of instances.entries()) {
       expect(await reasonOf(denied[index]!)).toContain(`pipeline p: ${expected[instance]}`);
+      expect(complaints[index]).toContain(`pipeline p: ${expected[instance]}`);
       await access.allow(rightsOf(instance, instance, run)[instance]);
     }
 
@@ -126,8 +146,8 @@ const asUser = ({ sasl, authority }: SecureBroker, username: string, password = 
   },
 });
 
-describe('a run that the brokers refuse, or that refuses them', () => {
-  it('ends with one line that names what does not fit', async ({ rig, broker }) => {
+describe('brokers that refuse us, or that we refuse', () => {
+  it('end a run and a check with one line that names what does not fit', async ({ rig, broker }) => {
     const run = await startScenario(rig);
     const { kafka } = (await waysIn(broker, rig)).plain;
     const stranger = createAuthority('another authority');
@@ -147,13 +167,17 @@ describe('a run that the brokers refuse, or that refuses them', () => {
       start('authority', { tls: { ca: stranger.ca } }),
       run.start('certificate', { kafka: { bootstrapServers: broker.mutual, tls: { ca: broker.authority.ca } } }),
     ]);
+    const instances = ['password', 'mechanism', 'secret', 'authority', 'certificate'];
+    const complaints = Promise.all(instances.map((instance) => complaintOf(rig, instance)));
     const reasons = await Promise.all(processors.map(reasonOf));
-    expect(reasons).toEqual([
+    const expected = [
       expect.stringContaining('kafka.sasl is refused by the brokers: SASL authentication error: Authentication failed'),
       expect.stringContaining('kafka.sasl is refused by the brokers: SASL SCRAM-SHA-256 mechanism handshake failed'),
       expect.stringMatching(/kafka\.sasl\.oauth gets no access token: .*\(401\)/),
       expect.stringMatching(/kafka\.tls does not fit the brokers: .*certificate verify failed/),
       expect.stringMatching(/kafka\.tls does not fit the brokers: .*alert bad certificate/),
-    ]);
+    ];
+    expect(reasons).toEqual(expected);
+    expect(await complaints).toEqual(expected);
   });
 });
