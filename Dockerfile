@@ -22,8 +22,9 @@ RUN cd node_modules/@confluentinc/kafka-javascript \
  && find build ! -type d ! -name '*.node' ! -name '*.so.1' -delete \
  && { ! command -v strip >/dev/null || find build -type f -exec strip --strip-unneeded {} +; } \
  && npm pkg delete dependencies.nan dependencies.tar 'dependencies.@mapbox/node-pre-gyp'
-# The lock file would keep them.
+# The lock file would keep them. Types are for editors.
 RUN rm package-lock.json node_modules/.package-lock.json && npm prune --omit=dev --ignore-scripts --offline \
+ && rm -rf node_modules/@types node_modules/undici-types \
  && find node_modules -type d -empty -delete
 
 FROM node:24-bookworm-slim

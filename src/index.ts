@@ -1,4 +1,7 @@
 /** What users import as `millrace`. */
+
+// Without it, where nothing else brings Node's types in, TypeScript takes each Buffer for `any` and says nothing.
+/// <reference types="node" preserve="true" />
 export {
   defineTransform,
   type Transform,
