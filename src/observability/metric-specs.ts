@@ -79,7 +79,7 @@ export const METRICS = {
     type: 'histogram',
     name: 'millrace_end_to_end_latency_seconds',
     labels: ['pipeline'],
-    help: "Time from a record's timestamp to the confirmed commit of its results.",
+    help: "Time from a record's timestamp to the confirmed commit of its results; more than a day counts as a day.",
   },
   lag: {
     type: 'gauge',

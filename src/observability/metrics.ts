@@ -18,6 +18,9 @@ const TRANSACTION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
 const EFFECT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LATENCY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
+/** A day. Records of years ago, replayed, would leave nothing to be seen of the others in the sum. */
+const MAX_LATENCY_MS = 86_400_000;
+
 /** Error types a pipeline may have a series for. */
 const MAX_ERROR_TYPES = 30;
 
@@ -150,7 +153,7 @@ function countFacts(instruments: Instruments, config: MeasuredFlow): Partial<Obs
       instruments.transactionDuration.observe({ pipeline }, commit.durationMs / 1000);
       for (const timestamp of commit.timestamps) {
         // Negative where the topic has no timestamps; a producer's clock may also be ahead of ours.
-        if (timestamp >= 0) latency.observe(Math.max(0, commit.at - timestamp) / 1000);
+        if (timestamp >= 0) latency.observe(Math.min(MAX_LATENCY_MS, Math.max(0, commit.at - timestamp)) / 1000);
       }
     },
     aborted: (reason) => instruments.transactions.inc({ pipeline, outcome: 'aborted', reason }),

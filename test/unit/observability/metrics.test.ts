@@ -71,6 +71,14 @@ describe('metrics', () => {
     });
   });
 
+  it('count a record that is years old as a day of latency, so that the others still show in the sum', async () => {
+    observer.committed?.({ ...COMMIT, timestamps: [0], at: Date.UTC(2026, 0) });
+    expect(await scrape(metrics)).toMatchObject({
+      'millrace_end_to_end_latency_seconds_count{pipeline="route"}': 1,
+      'millrace_end_to_end_latency_seconds_sum{pipeline="route"}': 86_400,
+    });
+  });
+
   it('count what happens outside of commits', async () => {
     const failure = { topic: 'flights', partition: 0, offset: 1, attempt: 1, error: new Error('no') };
     observer.consumed?.('flights', 7);
