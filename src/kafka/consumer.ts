@@ -89,6 +89,7 @@ export class KafkaInput implements Consumer {
       if (client === this.#client) this.#refused(refusal);
     });
     this.#client = client;
+    this.#statistics = { connected: true, partitions: new Map() };
     client.subscribe([...topics]);
   }
 
@@ -284,8 +285,8 @@ export class KafkaInput implements Consumer {
     return this.#statistics.partitions.get(topic)?.get(partition);
   }
 
-  connected(): boolean {
-    return this.#statistics.connected;
+  unreached(): string | null {
+    return this.#statistics.connected ? null : this.#options.cluster.bootstrapServers;
   }
 
   async close(): Promise<void> {

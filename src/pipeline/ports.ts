@@ -158,8 +158,8 @@ export interface Consumer {
   resume(partitions: readonly TopicPartition[]): void;
   /** What the broker last told about a partition of the assignment, about a second old; undefined until it did. */
   fetched(partition: TopicPartition): FetchState | undefined;
-  /** Whether any broker is connected, about a second old. */
-  connected(): boolean;
+  /** The brokers' addresses while none of them is connected, about a second old; null while one is. */
+  unreached(): string | null;
   /** Leaves the group; the listener is still called. */
   close(): Promise<void>;
 }

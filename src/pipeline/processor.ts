@@ -323,7 +323,7 @@ export class Processor {
       this.#state === 'running' || this.#state === 'starting'
         ? unreadyReasons(partitions, {
             joined: this.#joined,
-            connected: consumer.connected(),
+            unreached: consumer.unreached(),
             recovering: !this.#writer.isOpen && sinceCommitMs > RECOVERY_MS,
             sinceCommitMs,
             commitIntervalMs: config.transaction.commitIntervalMs,

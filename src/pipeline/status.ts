@@ -27,7 +27,8 @@ export function partitionStatuses(lanes: readonly Lane[], consumer: Consumer): P
 
 export interface Progress {
   joined: boolean;
-  connected: boolean;
+  /** The brokers' addresses while none of them is connected. */
+  unreached: string | null;
   recovering: boolean;
   /** ms since the last commit, or since the start. */
   sinceCommitMs: number;
@@ -37,8 +38,8 @@ export interface Progress {
 /** Why no records flow, or could flow; empty when the pipeline is ready. */
 export function unreadyReasons(partitions: readonly PartitionStatus[], progress: Progress): string[] {
   const reasons: string[] = [];
-  if (!progress.joined) reasons.push('has not joined its consumer group yet');
-  else if (!progress.connected) reasons.push('no broker is connected');
+  if (progress.unreached !== null) reasons.push(`no broker is connected at ${progress.unreached}`);
+  else if (!progress.joined) reasons.push('has not joined its consumer group yet');
   if (progress.recovering) reasons.push('waits for its transactional producer');
   for (const { topic, partition, held } of partitions) {
     if (held !== null) reasons.push(`${topic}-${partition} is held at ${held}`);

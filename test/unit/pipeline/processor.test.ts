@@ -52,6 +52,16 @@ describe('readiness', () => {
     });
   });
 
+  it('ends when no broker is connected, and says which is not', async () => {
+    await withProcessor(async (consumer, processor) => {
+      consumer.missingBrokers = 'kafka:9092';
+      const reasons = ['no broker is connected at kafka:9092'];
+      expect(processor.status(), 'before it has joined').toMatchObject({ ready: false, reasons });
+      await consumer.group.assigned([PARTITION]);
+      expect(processor.status(), 'after that').toMatchObject({ ready: false, reasons });
+    });
+  });
+
   it('outlasts a revocation: the group shares out anew', async () => {
     await withProcessor(async (consumer, processor) => {
       await consumer.group.assigned([PARTITION]);

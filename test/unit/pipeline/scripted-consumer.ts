@@ -21,7 +21,7 @@ export class ScriptedConsumer implements Consumer {
   readonly paused = new Set<string>();
   /** What the next poll returns. */
   arriving: InputRecord[] = [];
-  isConnected = true;
+  missingBrokers: string | null = null;
   /** Whether it can tell the committed offsets. */
   isAnswering = true;
   #listener: RebalanceListener | null = null;
@@ -90,8 +90,8 @@ export class ScriptedConsumer implements Consumer {
     return this.reports.get(id(partition));
   }
 
-  connected(): boolean {
-    return this.isConnected;
+  unreached(): string | null {
+    return this.missingBrokers;
   }
 
   async close(): Promise<void> {
