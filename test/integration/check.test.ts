@@ -6,6 +6,11 @@ import { pipelineConfig } from '../helpers/pipeline-config.ts';
 import type { Processor } from '../helpers/processor.ts';
 import { it } from '../helpers/rig.ts';
 
+const OAUTH = {
+  mechanism: 'OAUTHBEARER',
+  oauth: { tokenEndpoint: 'http://127.0.0.1:1', clientId: 'me', clientSecret: 'unused' },
+};
+
 /** What was found with a verdict. */
 const found = ({ log }: Processor, verdict: string): string[] =>
   log.filter((line) => line.startsWith(verdict)).map((line) => line.slice('not checked  '.length));
@@ -63,16 +68,17 @@ it('tells by `check --connect` what a cluster lacks for a configuration, a line 
     expect(warnings).toContainEqual(expect.stringContaining(`topic ${topic} has one replica`));
 });
 
-it('ends `check --connect` with exit code 1 and one error where no broker answers', async ({ rig }) => {
+it.for([
+  ['no broker answers', {}, /^no broker answers at 127\.0\.0\.1:1 \(kafka\.bootstrapServers\): .*refused/],
+  ['no identity provider answers', { sasl: OAUTH }, /^kafka\.sasl\.oauth gets no access token: /],
+] as const)('ends `check --connect` with exit code 1 and one error where %s', async ([, own, error], { rig }) => {
   await rig.write('copy.mjs', COPY);
   const config = {
     application: rig.name,
-    kafka: { bootstrapServers: '127.0.0.1:1' },
+    kafka: { bootstrapServers: '127.0.0.1:1', tls: {}, ...own },
     pipelines: { p: { input: { topics: ['in'] }, transform: './copy.mjs', outputs: { out: { topic: 'out' } } } },
   };
   const check = rig.command('check', '--connect', await rig.write('c.yaml', stringify(config)));
-  expect(await check.untilExit(), check.lastWords()).toEqual({ code: 1, signal: null });
-  expect(found(check, 'error')).toEqual([
-    expect.stringMatching(/^no broker answers at 127\.0\.0\.1:1 \(kafka\.bootstrapServers\): .*refused/),
-  ]);
+  expect(await check.untilExit({ timeoutMs: 60_000 }), check.lastWords()).toEqual({ code: 1, signal: null });
+  expect(found(check, 'error')).toEqual([expect.stringMatching(error)]);
 });

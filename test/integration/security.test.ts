@@ -69,9 +69,11 @@ it('runs exactly once over TLS with each kind of credentials, and on while these
   const ready = Date.now();
   const feed = run.seeder.feed(workload(), 300);
   await run.untilCommitted(300);
-  const check = rig.command('check', '--connect', 'oauth.yaml');
-  expect((await check.untilExit()).code, check.lastWords()).toBe(0);
-  expect(check.log).toContain(`ok           pipeline p: Write on transactional id ${run.group}.oauth.0`);
+  for (const user of Object.keys(ways)) {
+    const check = rig.command('check', '--connect', `${user}.yaml`);
+    expect((await check.untilExit({ timeoutMs: 60_000 })).code, check.lastWords()).toBe(0);
+    expect(check.log).toContain(`ok           pipeline p: Write on transactional id ${run.group}.${user}.0`);
+  }
   // A password that is changed meanwhile is asked for, too. All others have shown theirs several times by then.
   await access.setPassword('scram', 'rotated-67');
   const [byScram, ...others] = [processors[1]!, ...processors.filter((_, index) => index !== 1)];
@@ -136,6 +138,26 @@ describe('a right that is missing', () => {
     await feed.stop();
     await run.judge();
   });
+});
+
+it('names in the last line of a supervisor what its workers are refused', async ({ rig, broker }) => {
+  const access = accessOf(broker.bootstrapServers);
+  const run = await startScenario(rig, { pipeline: { workers: 2 } });
+  for (const user of ['second', 'password']) {
+    await access.setPassword(user, SCRAM_PASSWORD);
+    await access.allow(...Object.values(rightsOf(user, user, run))); // of their workers the first only
+  }
+  const [second, password] = await Promise.all([
+    run.start('second', asUser(broker, 'second')),
+    run.start('password', asUser(broker, 'password', 'wrong')),
+  ]);
+  const lastLine = async (processor: Processor): Promise<string | undefined> => {
+    expect((await processor.untilExit({ timeoutMs: 60_000 })).code, processor.lastWords()).toBe(1);
+    return processor.log.at(-1);
+  };
+  expect(await lastLine(second)).toContain(`Write on transactional id ${run.group}.second.1 is denied to this user`);
+  expect(await lastLine(password)).toContain('kafka.sasl is refused by the brokers');
+  expect(await complaintOf(rig, 'second')).toContain(`Write on transactional id ${run.group}.second.1 is denied`);
 });
 
 const asUser = ({ sasl, authority }: SecureBroker, username: string, password = SCRAM_PASSWORD): Fields => ({
