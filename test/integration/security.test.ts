@@ -69,11 +69,12 @@ it('runs exactly once over TLS with each kind of credentials, and on while these
   const ready = Date.now();
   const feed = run.seeder.feed(workload(), 300);
   await run.untilCommitted(300);
-  for (const user of Object.keys(ways)) {
+  const checked = async (user: string): Promise<void> => {
     const check = rig.command('check', '--connect', `${user}.yaml`);
     expect((await check.untilExit({ timeoutMs: 60_000 })).code, check.lastWords()).toBe(0);
     expect(check.log).toContain(`ok           pipeline p: Write on transactional id ${run.group}.${user}.0`);
-  }
+  };
+  await Promise.all(Object.keys(ways).map(checked));
   // A password that is changed meanwhile is asked for, too. All others have shown theirs several times by then.
   await access.setPassword('scram', 'rotated-67');
   const [byScram, ...others] = [processors[1]!, ...processors.filter((_, index) => index !== 1)];
