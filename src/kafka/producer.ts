@@ -23,6 +23,12 @@ export interface ProducerOptions {
   checksTopics: boolean;
 }
 
+/**
+ * How long one call to commit may take; the next one goes on with it. Behind a refused record it waits for others that
+ * will never be sent, and only the next call tells of the refusal.
+ */
+const COMMIT_TRY_MS = 1_000;
+
 export class TransactionalProducer implements ProducerPort {
   readonly maxRecordBytes: number;
   readonly #options: ProducerOptions;
@@ -32,6 +38,8 @@ export class TransactionalProducer implements ProducerPort {
   #doubt: 'slow-call' | 'disconnected' | null = null;
   readonly #onlyEventId: [Record<'event-id', string>] = [{ 'event-id': '' }];
   #lastCall: Promise<unknown> = Promise.resolve();
+  /** `performance.now()` when the call began that is repeated until it succeeds or fails for good. */
+  #began: number | null = null;
 
   constructor(options: ProducerOptions) {
     this.#options = options;
@@ -105,18 +113,21 @@ export class TransactionalProducer implements ProducerPort {
 
   async #call(name: string, call: (client: ProducerClient, done: (error: unknown) => void) => void): Promise<void> {
     const client = this.#connected;
-    const started = performance.now();
+    const began = (this.#began ??= performance.now());
     try {
       const answer = promised<undefined>((done) => {
         call(client, done as (error: unknown) => void);
       });
       this.#lastCall = answer;
       await answer;
+      this.#began = null;
     } catch (error) {
-      throw await explained(classify(error, name), client, this.#options.needs);
+      const failure = classify(error, name);
+      if (failure.kind !== 'retriable') this.#began = null;
+      throw await explained(failure, client, this.#options.needs);
     } finally {
       // Longer than half the request timeout: a request may have been sent twice, and the first copy still be under way.
-      if (performance.now() - started > this.#requestTimeoutMs / 2) this.#doubt ??= 'slow-call';
+      if (performance.now() - began > this.#requestTimeoutMs / 2) this.#doubt ??= 'slow-call';
     }
   }
 
@@ -169,7 +180,7 @@ export class TransactionalProducer implements ProducerPort {
 
   async commit(): Promise<void> {
     await this.#call('commitTransaction', (client, done) => {
-      client.commitTransaction(this.#requestTimeoutMs * 2, done);
+      client.commitTransaction(COMMIT_TRY_MS, done);
     });
   }
 
