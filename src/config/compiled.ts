@@ -50,6 +50,8 @@ export interface FlowConfig {
     readonly value: SerdeConfig;
     /** Where to begin in a partition for which the group has no committed offset. */
     readonly startAt: 'earliest' | 'latest';
+    /** Where records were deleted before they were read. */
+    readonly onDataLoss: 'stop' | 'skip';
   };
   readonly transaction: {
     readonly commitIntervalMs: number;

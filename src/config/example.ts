@@ -23,6 +23,7 @@ pipelines:
       key: string
       value: json
       startAt: earliest
+      onDataLoss: stop
     transform: ./transforms/route-flight.ts
     outputs:
       on-time: { topic: flights.on-time, key: string, value: json }
@@ -51,6 +52,7 @@ effects:
       key: string
       value: { avro: ./schemas/delayed-flight.avsc }
       startAt: earliest
+      onDataLoss: stop
     eventId: { header: event-id }
     postgres:
       url: \${DATABASE_URL:-postgres://flights@localhost:5432/flights}

@@ -21,6 +21,12 @@ export const input = z.strictObject({
   startAt: choice('earliest', 'latest')
     .prefault('earliest')
     .describe('Where to begin in a partition for which the group has no committed offset yet.'),
+  onDataLoss: choice('stop', 'skip')
+    .prefault('stop')
+    .describe(
+      'What to do where records were deleted, by retention or by hand, before they were read. `stop`: the process ' +
+        'exits with a message. `skip`: it goes on with the first record that is left, logs an error and counts the offsets.',
+    ),
 });
 
 export const transaction = z.strictObject({

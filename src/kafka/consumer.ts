@@ -11,11 +11,12 @@ import { ClientError, partitionId } from '../pipeline/ports.ts';
 import { connect } from './connect.ts';
 import { type ConsumerOptions, createConsumerClient } from './consumer-client.ts';
 import { explained } from './denials.ts';
-import { classify, FATAL, OFFSET_OUT_OF_RANGE } from './errors.ts';
+import { classify, FATAL } from './errors.ts';
 import { type ConsumerClient, disconnected, promised } from './native.ts';
 import { committedOffsets, partitionLog, seekAll } from './positions.ts';
 import { watchConnections } from './refusals.ts';
 import type { Statistics } from './statistics.ts';
+import { topicIds } from './topics.ts';
 
 /** The client tells of a refusal that repeats every 30 s. */
 const REFUSED_MS = 20_000;
@@ -52,7 +53,9 @@ export class KafkaInput implements Consumer {
   /** Set by the client's call-back when its queue is no longer empty, and by wake(). */
   #signalled = false;
   #awaken: (() => void) | null = null;
+  /** The last calls that may still use the client. */
   #consuming: Promise<unknown> = Promise.resolve();
+  #asking: Promise<unknown> = Promise.resolve();
   #failure: ClientError | null = null;
   /** `performance.now()` of the first refusal since any broker was connected. */
   #refusedSince: number | null = null;
@@ -121,7 +124,7 @@ export class KafkaInput implements Consumer {
     this.#given.clear();
     // From when it has agreed on, it asks nothing of the client any more.
     await this.#listener?.lost(given);
-    await this.#consuming;
+    await Promise.all([this.#consuming, this.#asking]);
     this.#replacing = Promise.all([this.#replacing, disconnected(client)]);
     await this.#join(this.#ended.signal);
   }
@@ -193,12 +196,7 @@ export class KafkaInput implements Consumer {
       return await consuming;
     } catch (error) {
       const failure = classify(error, 'consumer');
-      if (failure.code === OFFSET_OUT_OF_RANGE) {
-        throw classify(
-          error,
-          "records were deleted before they were read; to accept the loss, reset the group's offsets and start again",
-        );
-      }
+      if (failure.kind === 'out-of-range') throw failure;
       if (failure.kind === 'denied') throw await explained(failure, client, this.#options.needs);
       // The rest (a broker is gone, max.poll.interval.ms was exceeded, …) the client recovers from by itself, or it
       // is followed by a rebalance; a fatal one is not survived.
@@ -269,6 +267,12 @@ export class KafkaInput implements Consumer {
     return partitionLog(this.client, partition);
   }
 
+  async topicIds(): Promise<ReadonlyMap<string, string>> {
+    const asking = topicIds(this.client, this.#options.topics);
+    this.#asking = asking.catch(() => undefined); // its caller is told
+    return asking;
+  }
+
   async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
     if (positions.length > 0) await seekAll(this.client, positions);
   }
@@ -291,7 +295,7 @@ export class KafkaInput implements Consumer {
 
   async close(): Promise<void> {
     this.#ended.abort(new Error('closed'));
-    await this.#replacing;
+    await Promise.all([this.#replacing, this.#asking]);
     if (this.#client) await disconnected(this.#client);
   }
 }

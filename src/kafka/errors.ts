@@ -35,6 +35,9 @@ const KIND_BY_CODE: Readonly<Record<number, FailureKind>> = {
   87: 'rejected', // INVALID_RECORD: a record without key for a compacted topic, for one
   [-188]: 'rejected', // ERR__UNKNOWN_TOPIC
   [-190]: 'rejected', // ERR__UNKNOWN_PARTITION: a partition that the topic does not have
+  // We never let the client choose another position.
+  1: 'out-of-range', // OFFSET_OUT_OF_RANGE
+  [-140]: 'out-of-range', // ERR__AUTO_OFFSET_RESET
   // Somebody has to change something first.
   29: 'denied', // TOPIC_AUTHORIZATION_FAILED
   30: 'denied', // GROUP_AUTHORIZATION_FAILED
@@ -79,8 +82,6 @@ export const TOPIC_DENIED = 29;
 export const GROUP_DENIED = 30;
 export const INVALID_TRANSACTION_TIMEOUT = 50;
 export const TRANSACTIONAL_ID_DENIED = 53;
-/** The position is outside of what the broker still has; we never let the client choose another one. */
-export const OFFSET_OUT_OF_RANGE = -140;
 
 function kindOf(error: NativeError): FailureKind {
   const byCode = KIND_BY_CODE[error.code];

@@ -1,3 +1,4 @@
+import { classify } from './errors.ts';
 import { AdminClient, type Client, type DescribedTopic, promised } from './native.ts';
 
 const CALL_MS = 10_000;
@@ -20,6 +21,14 @@ export async function describeTopics(client: Client, topics: Iterable<string>): 
   return promised((done) => {
     AdminClient.createFrom(client).describeTopics(names, options, done);
   });
+}
+
+/** Of the topics that there are. */
+export async function topicIds(client: Client, topics: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const described = await describeTopics(client, topics).catch((error: unknown) => {
+    throw classify(error, 'describing the topics');
+  });
+  return new Map(described.filter(({ error }) => !error).map(({ name, topicId }) => [name, topicId.base64]));
 }
 
 /** Why a need is not met, with the remedy; null where it is. */

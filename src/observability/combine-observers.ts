@@ -25,6 +25,7 @@ export function combineObservers(...parts: readonly Partial<Observer>[]): Observ
     applied: all('applied'),
     held: all('held'),
     released: all('released'),
+    skipped: all('skipped'),
     committed: all('committed'),
     aborted: all('aborted'),
     recycled: all('recycled'),

@@ -54,6 +54,8 @@ export function logFacts(logger: Logger, now?: () => number): Partial<Observer> 
         () => describe(failure),
         'partition held: its next record fails and is not, or can not be, dead-lettered',
       ),
+    skipped: ({ topic, partition }, from, to) =>
+      logger.error({ topic, partition, from, to }, 'records were deleted before they were read, and are left out'),
     released: ({ topic, partition }) => logger.info({ topic, partition }, 'partition released'),
 
     committed: ({ records, produced, durationMs }) =>

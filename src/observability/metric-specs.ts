@@ -57,6 +57,12 @@ export const METRICS = {
     labels: ['pipeline', 'error'],
     help: 'Dead letters written by committed transactions, by type of error.',
   },
+  skipped: {
+    type: 'counter',
+    name: 'millrace_skipped_offsets_total',
+    labels: ['pipeline', 'topic'],
+    help: 'Offsets whose records were deleted before they were read, and that were left out because of `input.onDataLoss`.',
+  },
   transactions: {
     type: 'counter',
     name: 'millrace_transactions_total',

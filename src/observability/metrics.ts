@@ -69,6 +69,7 @@ function createInstruments(registry: Registry) {
     filtered: counter(METRICS.filtered),
     effects: counter(METRICS.effects),
     retried: counter(METRICS.retried),
+    skipped: counter(METRICS.skipped),
     deadLettered: counter(METRICS.deadLettered),
     transactions: counter(METRICS.transactions),
     rebalances: counter(METRICS.rebalances),
@@ -141,6 +142,7 @@ function countFacts(instruments: Instruments, config: MeasuredFlow): Partial<Obs
       instruments.effectDuration.observe({ pipeline }, durationMs / 1000);
     },
     retried: () => instruments.retried.inc({ pipeline }),
+    skipped: ({ topic }, from, to) => instruments.skipped.inc({ pipeline, topic }, to - from),
     committed(commit) {
       for (const [topic, records] of commit.records) instruments.moved.inc({ pipeline, topic }, records);
       for (const [output, records] of commit.produced) instruments.produced.inc({ pipeline, output }, records);
@@ -168,6 +170,7 @@ function startAtZero(instruments: Instruments, config: MeasuredFlow): void {
   for (const topic of config.input.topics) {
     instruments.consumed.inc({ pipeline, topic }, 0);
     instruments.moved.inc({ pipeline, topic }, 0);
+    instruments.skipped.inc({ pipeline, topic }, 0);
   }
   for (const output of config.outputs ?? []) instruments.produced.inc({ pipeline, output: output.name }, 0);
   if (config.kind === 'pipeline') instruments.filtered.inc({ pipeline }, 0);

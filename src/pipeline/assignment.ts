@@ -139,17 +139,4 @@ export class Assignment {
       }),
     );
   }
-
-  /** A lane whose next record was deleted before it was read, and where its log begins now. */
-  truncated(): { lane: Lane; logStart: number } | null {
-    for (const lane of this.#flat) {
-      if (!lane.isSettled || lane.paused) continue;
-      const state = this.#consumer.fetched(lane);
-      // What lies before the next fetch was read, or was never to be read: control records, aborted ones.
-      if (state && state.logStart > lane.committed && state.nextFetch < state.logStart) {
-        return { lane, logStart: state.logStart };
-      }
-    }
-    return null;
-  }
 }

@@ -48,6 +48,8 @@ export interface Observer {
   /** A partition can not go on: its record fails, and is not or can not be dead-lettered. */
   held(failure: Failure): void;
   released(partition: TopicPartition): void;
+  /** Records from offset `from` to before `to` were deleted before they were read, and are left out. */
+  skipped(partition: TopicPartition, from: number, to: number): void;
   committed(commit: Committed): void;
   aborted(reason: AbortReason, error: Error | null): void;
   recycled(reason: RecycleReason, error: Error | null): void;

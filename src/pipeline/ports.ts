@@ -96,6 +96,8 @@ export type FailureKind =
   | 'stale'
   /** Another producer has our transactional id (or the broker timed our transaction out). */
   | 'fenced'
+  /** What is to be read next is outside of the partition's log. */
+  | 'out-of-range'
   /** This producer is of no more use; a new one may be. */
   | 'fatal'
   /** Nothing will help until somebody changes the configuration or the cluster. */
@@ -150,6 +152,8 @@ export interface Consumer {
   wake(): void;
   /** The group's committed offsets, open transactions settled; -1 where there is none. */
   committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]>;
+  /** The ids of the input's topics, of those that there are: one that is made anew has another (KIP-516). */
+  topicIds(): Promise<ReadonlyMap<string, string>>;
   /** First and last stable offset of a partition's log, asked of the broker now. */
   log(partition: TopicPartition): Promise<PartitionLog>;
   /** Moves the read position and drops what was fetched. No poll may be in flight. */

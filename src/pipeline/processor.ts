@@ -7,6 +7,7 @@ import type { Culprit } from './isolation.ts';
 import type { CreateLane, LaneContext } from './lane.ts';
 import type { Observer, PipelineStatus } from './observer.ts';
 import { ClientError, type Consumer, type Polled, type Producer, type TopicPartition } from './ports.ts';
+import { LogWatch } from './log-watch.ts';
 import { type Rebalance, Rebalances } from './rebalances.ts';
 import { lagOf, partitionStatuses, unreadyReasons } from './status.ts';
 import { Verdicts } from './verdicts.ts';
@@ -67,6 +68,7 @@ export class Processor {
   readonly #writer: TransactionWriter;
   readonly #cycle: TransactionCycle;
   readonly #assignment: Assignment;
+  readonly #logs: LogWatch;
   readonly #rebalances: Rebalances;
   readonly #verdicts = new Verdicts();
   readonly #forced = new AbortController();
@@ -103,6 +105,15 @@ export class Processor {
       unpinned: () => this.#assignment.unpinned,
       wake,
       signal,
+    });
+    this.#logs = new LogWatch({
+      consumer,
+      observer,
+      onDataLoss: config.input.onDataLoss,
+      lanes: () => this.#assignment.lanes,
+      fail: (message) => {
+        this.#cycle.fail(message);
+      },
     });
     this.#assignment = new Assignment(consumer, options.createLane, this.#laneContext(wake), config.input.startAt);
   }
@@ -181,7 +192,11 @@ export class Processor {
 
   /** Apart from the loop, whose frame would keep each batch alive until the next one is there. */
   async #receive(polling: Promise<Polled>): Promise<void> {
-    const { records, ends } = await polling;
+    const { records, ends } = await polling.catch((error: unknown): Polled => {
+      if (!(error instanceof ClientError) || error.kind !== 'out-of-range') throw error;
+      this.#logs.outOfRange();
+      return { records: [], ends: [] };
+    });
     this.#check();
     if (this.#cycle.mustRewind) return;
     this.#assignment.accept(records, (topic, count) => {
@@ -189,6 +204,7 @@ export class Processor {
     });
     this.#assignment.acceptEnds(ends);
     records.length = 0; // what the client's promise still holds, too
+    if (this.#logs.isOutOfRange) await this.#reached(() => this.#logs.pass());
   }
 
   #poll(): Promise<Polled> {
@@ -204,16 +220,7 @@ export class Processor {
     this.#lookedAround = now;
     // Nothing to do counts as progress.
     if (this.#assignment.lanes.every((lane) => lagOf(lane, this.#options.consumer) === 0)) this.#cycle.lastCommit = now;
-    const truncated = this.#assignment.truncated();
-    if (truncated) {
-      // Going on somewhere else would hide the loss.
-      const { lane, logStart } = truncated;
-      this.#cycle.fail(
-        `${lane.topic}-${lane.partition} begins at offset ${logStart} now, but the group has committed ${lane.committed}: ` +
-          `records were deleted before they were processed. To accept the loss, reset the group's offsets ` +
-          `(kafka-consumer-groups --reset-offsets) and start again`,
-      );
-    }
+    this.#logs.look();
   }
 
   /** Back to the committed offsets. No poll is in flight here; what the last one returned was not accepted. */

@@ -19,6 +19,9 @@ export interface Cluster {
   /** Resolves when the topic can be used. */
   createTopic(topic: string, partitions: number, config?: Readonly<Record<string, string>>): Promise<void>;
   alterTopic(topic: string, name: string, value: string): Promise<void>;
+  addPartitions(topic: string, total: number): Promise<void>;
+  /** Has each partition's log begin at this offset. */
+  deleteRecords(before: readonly (Partition & { readonly offset: number })[]): Promise<void>;
   deleteTopics(topics: readonly string[]): Promise<void>;
   ends(partitions: readonly Partition[]): Promise<PartitionEnds[]>;
   /** The group's committed offsets by partition; those without one are left out. */
@@ -77,16 +80,28 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
     return new Map(found.map((end) => [partitionId(end), end.offset]));
   }
 
+  const untilLed = (topic: string, partitions: number): Promise<unknown> =>
+    waitFor(`topic ${topic} to have its leaders`, async () => {
+      const { topics } = await call<kafka.Metadata>((done) => void client.getMetadata({ topic, ...TIMEOUT }, done));
+      const found = topics.find(({ name }) => name === topic)?.partitions ?? [];
+      return found.length === partitions && found.every(({ leader }) => leader >= 0);
+    });
+
   return {
     async createTopic(topic, partitions, config = {}) {
       // -1: as often as the brokers do by default.
       const shape = { topic, num_partitions: partitions, replication_factor: -1, config: { ...config } };
       await call<undefined>((done) => admin.createTopic(shape, 10_000, (error) => done(error, undefined)));
-      await waitFor(`topic ${topic} to have its leaders`, async () => {
-        const { topics } = await call<kafka.Metadata>((done) => void client.getMetadata({ topic, ...TIMEOUT }, done));
-        const found = topics.find(({ name }) => name === topic)?.partitions ?? [];
-        return found.length === partitions && found.every(({ leader }) => leader >= 0);
-      });
+      await untilLed(topic, partitions);
+    },
+
+    async addPartitions(topic, total) {
+      await call<undefined>((done) => admin.createPartitions(topic, total, 10_000, (error) => done(error, undefined)));
+      await untilLed(topic, total);
+    },
+
+    async deleteRecords(before) {
+      await call<unknown>((done) => admin.deleteRecords([...before], TIMEOUT, done));
     },
 
     async alterTopic(topic, name, value) {

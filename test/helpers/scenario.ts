@@ -6,6 +6,7 @@ import { partitionId } from '../../src/pipeline/ports.ts';
 import type { LogRecord, Partition } from '../../src/prove/log-record.ts';
 import type { Processor } from './processor.ts';
 import { pipelineConfig, TRANSACTION_TIMEOUT_MS, type Fields } from './pipeline-config.ts';
+import { readSettled } from './read-settled.ts';
 import { readUpTo, startReader } from './reader.ts';
 import type { Rig } from './rig.ts';
 import { startSeeder, type Seeder } from './seeder.ts';
@@ -30,6 +31,9 @@ export interface ScenarioOptions {
   readonly deadLetterConfig?: Readonly<Record<string, string>>;
 }
 
+/** Fields beside the pipelines; under these names those of the pipeline and of its consumer. */
+type OwnFields = Fields & { readonly pipeline?: Fields; readonly consumer?: Fields };
+
 /** One pipeline from an input to two outputs and dead letters, the processes that run it, and everybody who watches. */
 export interface Scenario {
   readonly seeder: Seeder;
@@ -38,12 +42,16 @@ export interface Scenario {
   readonly deadLetters: string;
   readonly group: string;
   readonly inputPartitions: readonly Partition[];
+  /** Adds partitions to the input; returns them. */
+  addPartitions(count: number): Promise<readonly Partition[]>;
+  /** All that can be read of the input now. */
+  readInput(): Promise<readonly LogRecord[]>;
   /** All processes that this run had, the dead ones too. */
   readonly processors: readonly Processor[];
-  /** With fields of its own beside the pipelines, if given. */
-  start(instance: string, own?: Fields): Promise<Processor>;
+  /** With fields of its own, if given. */
+  start(instance: string, own?: OwnFields): Promise<Processor>;
   /** `start`, and wait until it is ready. */
-  startReady(instance: string, own?: Fields): Promise<Processor>;
+  startReady(instance: string, own?: OwnFields): Promise<Processor>;
   /** So many records in all, whatever partitions they are in. */
   untilCommitted(records: number, timeoutMs?: number): Promise<void>;
   /** In every partition, all that was acknowledged to the seeder before the call. */
@@ -70,6 +78,8 @@ export interface JudgeOptions {
   /** Input partitions that can not go on. */
   readonly heldAt?: ReadonlyMap<string, number>;
   readonly timeoutMs?: number;
+  /** What is due, where that is not what the input holds now. */
+  readonly sources?: readonly LogRecord[];
 }
 
 export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Promise<Scenario> {
@@ -82,7 +92,7 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     right: await rig.topic('right', 2, outputConfig),
   };
   const deadLetters = await rig.topic('dead', deadLetterPartitions, deadLetterConfig);
-  const inputPartitions = partitionsOf(input, partitions);
+  const inputPartitions = [...partitionsOf(input, partitions)];
   const written = [
     ...partitionsOf(outputs.left, 3),
     ...partitionsOf(outputs.right, 2),
@@ -91,16 +101,21 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
   const group = `${rig.name}.${PIPELINE}`;
 
   await rig.write('transform.ts', transform);
-  const config = pipelineConfig({
-    application: rig.name,
-    pipeline: PIPELINE,
-    bootstrapServers,
-    input,
-    outputs,
-    deadLetters,
-    transform: './transform.ts',
-    own: options,
-  });
+  const configOf = ({ pipeline, consumer, ...config }: OwnFields): object =>
+    pipelineConfig({
+      application: rig.name,
+      pipeline: PIPELINE,
+      bootstrapServers,
+      input,
+      outputs,
+      deadLetters,
+      transform: './transform.ts',
+      own: {
+        pipeline: { ...options.pipeline, ...pipeline },
+        consumer: { ...options.consumer, ...consumer },
+        config: { ...options.config, ...config },
+      },
+    });
 
   const seeder = await startSeeder(bootstrapServers, input);
   rig.onEnd(() => seeder.close());
@@ -116,8 +131,8 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     [...(await committed()).values()].reduce((sum, offset) => sum + offset, 0);
   const lastWords = (): string => processors.map((processor) => processor.lastWords()).join('\n');
 
-  async function start(instance: string, own: Fields = {}): Promise<Processor> {
-    const processor = await rig.run(instance, { ...config, ...own });
+  async function start(instance: string, own: OwnFields = {}): Promise<Processor> {
+    const processor = await rig.run(instance, configOf(own));
     processors.push(processor);
     return processor;
   }
@@ -183,9 +198,9 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     } while (!(await hasOpenRecords()));
   }
 
-  async function judge({ heldAt = new Map(), timeoutMs }: JudgeOptions = {}) {
+  async function judge({ heldAt = new Map(), timeoutMs, sources: due }: JudgeOptions = {}) {
     const free = inputPartitions.filter((partition) => !heldAt.has(partitionId(partition)));
-    const sources = await readAll(rig, inputPartitions);
+    const sources = due ?? (await readSettled(rig, inputPartitions));
     const ends = new Map<string, number>();
     for (const source of sources)
       if (source.offset < (heldAt.get(partitionId(source)) ?? Infinity))
@@ -227,6 +242,13 @@ export async function startScenario(rig: Rig, options: ScenarioOptions = {}): Pr
     deadLetters,
     group,
     inputPartitions,
+    async addPartitions(count) {
+      const from = inputPartitions.length;
+      inputPartitions.push(...partitionsOf(input, from + count).slice(from));
+      await cluster.addPartitions(input, inputPartitions.length);
+      return inputPartitions.slice(from);
+    },
+    readInput: () => readSettled(rig, inputPartitions),
     processors,
     start,
     async startReady(instance, own) {
@@ -250,9 +272,3 @@ const show = (offsets: ReadonlyMap<string, number>): string => JSON.stringify(Ob
 
 const partitionsOf = (topic: string, count: number): Partition[] =>
   Array.from({ length: count }, (_, partition) => ({ topic, partition }));
-
-async function readAll({ cluster, bootstrapServers }: Rig, partitions: readonly Partition[]) {
-  const ends = await cluster.ends(partitions);
-  const lastStable = new Map(ends.map((end) => [partitionId(end), end.lastStable]));
-  return readUpTo(bootstrapServers, partitions, lastStable);
-}

@@ -28,7 +28,7 @@ describe('unknown fields', () => {
       problems('aplication: flights\nkafka: { bootstrapServers: one:9092 }\npipelines:\n  a:\n    transform: 1\n'),
     ).toEqual([
       'flights.yaml:1:1  aplication: unknown field, did you mean "application"?',
-      'flights.yaml:4:3  pipelines.a.input: missing, needs: a mapping with the fields topics, key, value, startAt',
+      'flights.yaml:4:3  pipelines.a.input: missing, needs: a mapping with the fields topics, key, value, startAt, onDataLoss',
       'flights.yaml:4:3  pipelines.a.outputs: missing, needs: a mapping of at least one output',
       "flights.yaml:5:16  pipelines.a.transform: found 1, allowed: a path, relative to the configuration file's folder, such as ./transforms/route-flight.ts",
     ]);

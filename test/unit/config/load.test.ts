@@ -51,7 +51,13 @@ describe('a configuration that is right', () => {
           worker: 0,
           groupId: 'flights.route-flights',
           transactionalId: 'flights.route-flights.host-1.0',
-          input: { topics: ['flights'], key: { type: 'string' }, value: { type: 'json' }, startAt: 'earliest' },
+          input: {
+            topics: ['flights'],
+            key: { type: 'string' },
+            value: { type: 'json' },
+            startAt: 'earliest',
+            onDataLoss: 'stop',
+          },
           transformPath: join(folder.path, 'transforms/route-flight.ts'),
           sourceNames: {},
           outputs: [

@@ -8,7 +8,7 @@ const serde = { type: 'json' } as const;
 const FLOW = {
   kind: 'pipeline' as const,
   name: 'route',
-  input: { topics: ['flights'], key: serde, value: serde, startAt: 'earliest' as const },
+  input: { topics: ['flights'], key: serde, value: serde, startAt: 'earliest' as const, onDataLoss: 'stop' as const },
   outputs: [],
 };
 

@@ -54,7 +54,13 @@ describe('the HTTP endpoints', () => {
     metrics.observer({
       kind: 'pipeline',
       name: 'route',
-      input: { topics: ['flights'], key: { type: 'json' }, value: { type: 'json' }, startAt: 'earliest' },
+      input: {
+        topics: ['flights'],
+        key: { type: 'json' },
+        value: { type: 'json' },
+        startAt: 'earliest',
+        onDataLoss: 'stop',
+      },
       outputs: [],
     });
     const { url } = await serving({ metrics: () => registry.metrics() });

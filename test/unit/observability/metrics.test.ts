@@ -22,7 +22,7 @@ function pipelineConfig(name: string) {
   return {
     kind: 'pipeline' as const,
     name,
-    input: { topics: ['flights'], key: serde, value: serde, startAt: 'earliest' as const },
+    input: { topics: ['flights'], key: serde, value: serde, startAt: 'earliest' as const, onDataLoss: 'stop' as const },
     outputs: [output('on-time'), output('delayed')],
   };
 }

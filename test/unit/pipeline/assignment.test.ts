@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Assignment } from '../../../src/pipeline/assignment.ts';
 import type { CreateLane } from '../../../src/pipeline/lane.ts';
-import type { FetchState } from '../../../src/pipeline/ports.ts';
 import { lagOf } from '../../../src/pipeline/status.ts';
 import { TransformLane } from '../../../src/pipeline/transform-lane.ts';
 import { laneContext, record } from './bench.ts';
@@ -114,23 +113,5 @@ describe('records that nobody reads', () => {
     expect(lagOf(lane, consumer)).toBe(2);
     ends(10);
     expect(lagOf(lane, consumer)).toBe(0);
-  });
-});
-
-describe('a log that begins behind the committed offset', () => {
-  async function truncatedWith(state: Partial<FetchState>) {
-    const consumer = new ScriptedConsumer();
-    consumer.offsets.set('t-0', 8);
-    const { assignment } = await assigned(consumer);
-    consumer.reports.set('t-0', { logStart: 0, lastStable: 10, nextFetch: 10, ...state });
-    return assignment.truncated()?.logStart ?? null;
-  }
-
-  it('has lost records that were still to be fetched', async () => {
-    expect(await truncatedWith({ logStart: 10, nextFetch: 8 })).toBe(10);
-  });
-
-  it('has lost none where the client had fetched past its beginning', async () => {
-    expect(await truncatedWith({ logStart: 10, nextFetch: 10 })).toBeNull();
   });
 });

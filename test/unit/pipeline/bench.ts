@@ -13,7 +13,7 @@ export const FLOW: FlowConfig = {
   worker: 0,
   groupId: 'a.p',
   transactionalId: 'a.p.i.0',
-  input: { topics: ['t'], key: { type: 'bytes' }, value: { type: 'bytes' }, startAt: 'earliest' },
+  input: { topics: ['t'], key: { type: 'bytes' }, value: { type: 'bytes' }, startAt: 'earliest', onDataLoss: 'stop' },
   transaction: { commitIntervalMs: 10, maxRecords: 1_000, maxBytes: 1 << 30, timeoutMs: 60_000 },
   retry: { attempts: 3, minDelayMs: 10, maxDelayMs: 100 },
   deadLetter: null,

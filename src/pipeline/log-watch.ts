@@ -1,0 +1,137 @@
+import type { FlowConfig } from '../config/compiled.ts';
+import type { Lane } from './lane.ts';
+import type { Observer } from './observer.ts';
+import type { Consumer } from './ports.ts';
+import { nextOffset } from './transaction.ts';
+
+export interface LogWatchOptions {
+  readonly consumer: Consumer;
+  readonly observer: Observer;
+  readonly onDataLoss: FlowConfig['input']['onDataLoss'];
+  readonly lanes: () => readonly Lane[];
+  /** The pipeline can't go on. */
+  readonly fail: (message: string) => void;
+}
+
+/** A lane that can't read on where it stands. */
+interface Gap {
+  readonly lane: Lane;
+  /** The next offset that it would read. */
+  readonly position: number;
+  /** `deleted`: the log begins behind that, at `at`. `beyond`: the log ends before it, at `at`. */
+  readonly kind: 'deleted' | 'beyond';
+  readonly at: number;
+}
+
+/** How often the topics' ids are asked for. */
+const TOPICS_MS = 5_000;
+
+/**
+ * Watches that the logs which the lanes read are still those that they began with: going on somewhere else hides a loss.
+ * Records may be deleted before they are read, by retention or by hand, and a topic may be deleted and made anew.
+ */
+export class LogWatch {
+  readonly #options: LogWatchOptions;
+  /** What the topics were when they were first seen. */
+  readonly #ids = new Map<string, string>();
+  #askedAt = -Infinity;
+  #isOutOfRange = false;
+
+  constructor(options: LogWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Whether `pass()` is due. */
+  get isOutOfRange(): boolean {
+    return this.#isOutOfRange;
+  }
+
+  /** The client says that it can't read on somewhere. */
+  outOfRange(): void {
+    this.#isOutOfRange = true;
+  }
+
+  /** To be called about once a second. */
+  look(): void {
+    // The client does not tell where records came in one batch with those before them.
+    this.#isOutOfRange ||= this.#options.lanes().some((lane) => this.#isBeforeItsLog(lane));
+    const now = performance.now();
+    if (now - this.#askedAt < TOPICS_MS) return;
+    this.#askedAt = now;
+    this.#options.consumer.topicIds().then(
+      (ids) => {
+        this.#compare(ids);
+      },
+      () => undefined, // asked again soon; what the brokers can't answer is told elsewhere
+    );
+  }
+
+  #isBeforeItsLog(lane: Lane): boolean {
+    if (!lane.isSettled || lane.paused) return false;
+    const state = this.#options.consumer.fetched(lane);
+    // What lies before the next fetch was read, or was never to be read: control records, aborted ones.
+    return state !== undefined && state.logStart > lane.committed && state.nextFetch < state.logStart;
+  }
+
+  #compare(ids: ReadonlyMap<string, string>): void {
+    for (const [topic, id] of ids) {
+      const known = this.#ids.get(topic) ?? id;
+      this.#ids.set(topic, known);
+      if (known === id) continue;
+      this.#options.fail(
+        `topic ${topic} was deleted and made anew: the group's offsets are those of the old one, and would skip what the ` +
+          `new one begins with. Reset them (kafka-consumer-groups --reset-offsets --to-earliest) and start again`,
+      );
+    }
+  }
+
+  /** Goes on behind what is gone, where the configuration says so. No poll may be in flight. */
+  async pass(): Promise<void> {
+    const { consumer, lanes, observer, onDataLoss } = this.#options;
+    const all = lanes();
+    const found = await Promise.all(all.map((lane) => this.#gap(lane)));
+    const gaps = found.filter((gap) => gap !== null);
+    const serious = gaps.find(({ kind }) => kind === 'beyond' || onDataLoss === 'stop');
+    if (serious) {
+      this.#options.fail(described(serious));
+      return;
+    }
+    // All of them: the client reads nothing more where it was out of range, and does not say where that was.
+    await consumer.seek(
+      all.map((lane, index) => ({
+        topic: lane.topic,
+        partition: lane.partition,
+        offset: found[index]?.at ?? positionOf(lane),
+      })),
+    );
+    for (const { lane, position, at } of gaps) observer.skipped(lane, position, at);
+    this.#isOutOfRange = false;
+  }
+
+  async #gap(lane: Lane): Promise<Gap | null> {
+    const { topic, partition } = lane;
+    const { logStart, lastStable } = await this.#options.consumer.log({ topic, partition });
+    const position = positionOf(lane);
+    if (position < logStart) return { lane, position, kind: 'deleted', at: logStart };
+    if (position > lastStable) return { lane, position, kind: 'beyond', at: lastStable };
+    return null;
+  }
+}
+
+/** Where a lane reads on. */
+const positionOf = (lane: Lane): number => Math.max(lane.position, nextOffset(lane.lastRead));
+
+/** For an operator: what happened, and the ways on. */
+function described({ lane: { topic, partition }, position, kind, at }: Gap): string {
+  const reset = `reset the group's offsets (kafka-consumer-groups --reset-offsets) and start again`;
+  if (kind === 'beyond') {
+    return (
+      `${topic}-${partition} ends at offset ${at} now, but the group has read up to ${position}: the topic was deleted and ` +
+      `made anew, or its brokers have lost records. To go on with what is there, ${reset}`
+    );
+  }
+  return (
+    `${topic}-${partition} begins at offset ${at} now, but the group has read only up to ${position}: records were ` +
+    `deleted before they were processed. To accept the loss, set input.onDataLoss to "skip", or ${reset}`
+  );
+}

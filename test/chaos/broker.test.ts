@@ -1,0 +1,38 @@
+import { expect } from 'vitest';
+
+import { commits } from '../helpers/kafka-proxy/request.ts';
+import { startScenario } from '../helpers/scenario.ts';
+import { passed } from '../helpers/wait.ts';
+import { workload } from '../helpers/workload.ts';
+import { rowsWith, through } from './rows.ts';
+
+const row = rowsWith();
+
+/** Longer than every time-out of the clients and of the tests' configuration. */
+const DOWN_MS = 70_000;
+const RECOVERY_MS = 120_000;
+
+row(
+  'B2: goes on exactly once after the broker was killed with a commit in flight and stayed down for 70 s',
+  { timeout: 600_000 },
+  async ({ rig, broker, proxy, exposed }) => {
+    const run = await startScenario(rig, through(proxy));
+    await run.startReady('a');
+    await run.startReady('b');
+    const feed = run.seeder.feed(workload(), 200);
+    await run.untilCommitted(400);
+    await proxy.hold(commits).caught();
+    await broker.kill();
+    proxy.mend(); // nobody is left to let the request go to
+    await passed(DOWN_MS);
+    await broker.start();
+    await run.untilCaughtUp(RECOVERY_MS);
+    await feed.stop();
+    await run.judge();
+    for (const processor of run.processors) {
+      expect(processor.exit).toBeNull();
+      await processor.untilReady();
+    }
+    exposed({ requestsHeld: 1, unknownCommits: 1, rebalances: 2, transactions: 10 });
+  },
+);

@@ -1,0 +1,112 @@
+import { expect } from 'vitest';
+
+import { partitionId } from '../../src/pipeline/ports.ts';
+import type { Partition } from '../../src/prove/log-record.ts';
+import { COPY, copied } from '../helpers/copy.ts';
+import type { Processor } from '../helpers/processor.ts';
+import { startScenario } from '../helpers/scenario.ts';
+import { startSeeder, type Seed } from '../helpers/seeder.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { workload } from '../helpers/workload.ts';
+import { rowsWith } from './rows.ts';
+
+const row = rowsWith();
+
+/** So many records to each of the partitions. */
+const seeds = (partitions: readonly Partition[], each: number): Seed[] =>
+  partitions.flatMap(({ partition }) =>
+    Array.from({ length: each }, (_, n) => ({
+      key: Buffer.from(`k${partition}`),
+      value: Buffer.from(JSON.stringify({ n })),
+      partition,
+    })),
+  );
+
+/** The last line of a process that can't go on. */
+const lastLineOf = async (processor: Processor): Promise<string> => {
+  expect(await processor.untilExit(), processor.lastWords()).toEqual({ code: 1, signal: null });
+  return processor.log.at(-1) ?? '';
+};
+
+row.for([
+  ['B11: stops where records were deleted before they were read, and commits nothing there', 'stop'],
+  ['B11: goes on behind records that were deleted before they were read, where that is configured', 'skip'],
+] as const)('%s', async ([, onDataLoss], { rig, exposed }) => {
+  const topics = [`${rig.name}.in`];
+  const run = await startScenario(rig, {
+    partitions: 2,
+    transform: COPY,
+    expect: copied,
+    pipeline: { input: { topics, key: 'string', value: 'json', onDataLoss } },
+  });
+  const [damaged] = run.inputPartitions;
+  if (!damaged) throw new Error('there is no input');
+  const first = await run.startReady('a');
+  await run.seeder.send(seeds(run.inputPartitions, 20));
+  await run.untilCaughtUp();
+  first.signal('SIGTERM');
+  expect((await first.untilExit()).code).toBe(0);
+  await run.seeder.send(seeds(run.inputPartitions, 20));
+  const sources = await run.readInput();
+  await rig.cluster.deleteRecords([{ ...damaged, offset: 30 }]);
+
+  const second = await run.start('a');
+  rig.expose({ offsetsDeleted: 10 });
+  if (onDataLoss === 'stop') {
+    const why = await lastLineOf(second);
+    expect(why).toContain(`${run.input}-0 begins at offset 30 now, but the group has read only up to 20`);
+    const committed = await rig.cluster.committed(run.group, run.inputPartitions);
+    expect(committed.get(partitionId(damaged))).toBe(20);
+    exposed({ offsetsDeleted: 10 });
+    return;
+  }
+  const isLeft = (record: (typeof sources)[number]) =>
+    record.partition !== damaged.partition || record.offset < 20 || record.offset >= 30;
+  await run.judge({ sources: sources.filter(isLeft) });
+  const metrics = await second.metrics();
+  expect(metrics?.sum('millrace_skipped_offsets_total', { topic: run.input })).toBe(10);
+  expect(second.log.join('\n')).toContain('"from":20,"to":30');
+  exposed({ offsetsDeleted: 10, sources: 70 });
+});
+
+row('G3: stops when its input is deleted and made anew while it runs', async ({ rig, exposed }) => {
+  const run = await startScenario(rig, { partitions: 2, transform: COPY, expect: copied });
+  const processor = await run.startReady('a');
+  await run.seeder.send(seeds(run.inputPartitions, 20));
+  await run.untilCaughtUp();
+  // It has seen what the topic was.
+  await processor.until('its lag', async () => (await processor.metrics())?.sum('millrace_lag_records') === 0);
+  await rig.cluster.deleteTopics([run.input]);
+  await rig.cluster.createTopic(run.input, 2);
+  const seeder = await startSeeder(rig.bootstrapServers, run.input);
+  await seeder.send(seeds(run.inputPartitions, 40));
+  await seeder.close();
+  const why = await lastLineOf(processor);
+  expect(why).toContain(`topic ${run.input} was deleted and made anew`);
+  expect(why).toContain('--reset-offsets');
+  rig.expose({ topicsMadeAnew: 1 });
+  exposed({ topicsMadeAnew: 1 });
+});
+
+row('D7: reads partitions that are added to its input from their beginning', async ({ rig, exposed }) => {
+  const run = await startScenario(rig, {
+    consumer: { properties: { 'heartbeat.interval.ms': 500, 'topic.metadata.refresh.interval.ms': 3_000 } },
+  });
+  await run.startReady('a');
+  await run.startReady('b');
+  const feed = run.seeder.feed(workload(), 200);
+  await run.untilCommitted(400);
+  const added = await run.addPartitions(3);
+  const seeder = await startSeeder(rig.bootstrapServers, run.input);
+  const next = workload();
+  await seeder.send(added.flatMap(({ partition }) => Array.from({ length: 100 }, () => ({ ...next(), partition }))));
+  await seeder.close();
+  await waitFor('the new partitions to be assigned', async () => {
+    const members = await rig.cluster.members(run.group);
+    return members.reduce((sum, { partitions }) => sum + partitions.length, 0) === run.inputPartitions.length;
+  });
+  await feed.stop();
+  await run.judge();
+  rig.expose({ partitionsAdded: added.length });
+  exposed({ partitionsAdded: 3, rebalances: 3, sources: 700 });
+});
