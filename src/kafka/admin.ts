@@ -68,7 +68,7 @@ export class KafkaAdmin {
         'client.id': options.clientId,
         'allow.auto.create.topics': false,
       };
-      return new Producer(conf, {});
+      return new Producer(conf);
     };
     const { client, metadata } = await connect(create, options.cluster, signal, options.report, maxTries);
     client.setPollInterval(EVENTS_MS);

@@ -66,18 +66,15 @@ function configuration(options: ConsumerOptions): NativeConf {
 
 /** Makes a client, not yet connected. */
 export function createConsumerClient(options: ConsumerOptions, events: ConsumerEvents): ConsumerClient {
-  const client = new KafkaConsumer(
-    {
-      ...configuration(options),
-      rebalance_cb: (error: { code: number }, partitions: TopicPartition[]) => {
-        events.rebalance(client, error.code, partitions);
-      },
-      queue_non_empty_cb: () => {
-        events.arrived();
-      },
+  const client = new KafkaConsumer({
+    ...configuration(options),
+    rebalance_cb: (error: { code: number }, partitions: TopicPartition[]) => {
+      events.rebalance(client, error.code, partitions);
     },
-    {},
-  );
+    queue_non_empty_cb: () => {
+      events.arrived();
+    },
+  });
   client.on('event.stats', (event) => {
     events.statistics(client, fetchStates(event));
   });

@@ -13,7 +13,7 @@ import { type ConsumerOptions, createConsumerClient } from './consumer-client.ts
 import { explained } from './denials.ts';
 import { classify, FATAL } from './errors.ts';
 import { type ConsumerClient, disconnected, promised } from './native.ts';
-import { committedOffsets, partitionLog, seekAll } from './positions.ts';
+import { assignAgain, committedOffsets, partitionLog, seekAll } from './positions.ts';
 import { watchConnections } from './refusals.ts';
 import type { Statistics } from './statistics.ts';
 import { topicIds } from './topics.ts';
@@ -275,6 +275,10 @@ export class KafkaInput implements Consumer {
 
   async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
     if (positions.length > 0) await seekAll(this.client, positions);
+  }
+
+  restart(positions: readonly TopicPartitionOffset[]): void {
+    assignAgain(this.client, positions, this.#cooperative);
   }
 
   pause(partitions: readonly TopicPartition[]): void {

@@ -29,7 +29,7 @@ export class GroupOffsets {
         // What an open transaction is about to commit does not hold up the answer then.
         'isolation.level': 'read_uncommitted',
       };
-      return new KafkaConsumer(conf, {});
+      return new KafkaConsumer(conf);
     };
     const { client } = await connect(create, options.cluster, signal, options.report);
     return new GroupOffsets(client);

@@ -39,7 +39,7 @@ export class IdempotentProducer {
         'allow.auto.create.topics': false,
         dr_cb: true,
       };
-      return new Producer(conf, {});
+      return new Producer(conf);
     };
     const { client } = await connect(create, options.cluster, signal, options.report);
     return new IdempotentProducer(client);

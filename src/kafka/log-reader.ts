@@ -46,8 +46,9 @@ export class LogReader {
         'enable.auto.commit': false,
         'isolation.level': options.isolation,
         'enable.partition.eof': true,
+        'auto.offset.reset': 'earliest',
       };
-      return new KafkaConsumer(conf, { 'auto.offset.reset': 'earliest' });
+      return new KafkaConsumer(conf);
     };
     const { client } = await connect(create, options.cluster, signal, options.report);
     return new LogReader(client, options);

@@ -140,9 +140,13 @@ export const disconnected = (client: Client): Promise<void> =>
     client.disconnect(resolve);
   });
 
+/**
+ * Properties of topics stand among the others. Were an object of their own given for them, even an empty one, the client
+ * would take none of those that stand here, and say nothing.
+ */
 interface Binding {
-  KafkaConsumer: new (conf: NativeConf, topicConf: NativeConf) => ConsumerClient;
-  Producer: new (conf: NativeConf, topicConf: NativeConf) => ProducerClient;
+  KafkaConsumer: new (conf: NativeConf) => ConsumerClient;
+  Producer: new (conf: NativeConf) => ProducerClient;
   /** Uses the connections of a client that stays connected meanwhile. */
   AdminClient: { createFrom(client: Client): Admin };
   OffsetSpec: Readonly<Record<'EARLIEST' | 'LATEST', unknown>>;

@@ -66,3 +66,21 @@ async function seek(client: ConsumerClient, position: TopicPartitionOffset): Pro
     }
   }
 }
+
+/** Assigns what is assigned already, at new positions: a seek is refused where reading has stopped. */
+export function assignAgain(
+  client: ConsumerClient,
+  positions: readonly TopicPartitionOffset[],
+  isCooperative: boolean,
+): void {
+  try {
+    if (isCooperative) {
+      client.incrementalUnassign(positions);
+      client.incrementalAssign(positions);
+    } else {
+      client.assign(positions);
+    }
+  } catch (error) {
+    throw classify(error, 'assigning partitions again');
+  }
+}

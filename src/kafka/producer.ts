@@ -53,6 +53,8 @@ export class TransactionalProducer implements ProducerPort {
   #configuration(): NativeConf {
     const { options, requestTimeoutMs } = { options: this.#options, requestTimeoutMs: this.#requestTimeoutMs };
     return {
+      // As the Java clients have it: keys stay with their partitions whoever writes.
+      partitioner: 'murmur2_random',
       'compression.type': 'lz4',
       'linger.ms': 5,
       // Each next transaction meets CONCURRENT_TRANSACTIONS while the markers of the last are written.
@@ -77,8 +79,7 @@ export class TransactionalProducer implements ProducerPort {
   async init(signal: AbortSignal): Promise<void> {
     if (!this.#client) {
       const create = () => {
-        // murmur2, as the Java clients have it: keys stay with their partitions whoever writes.
-        const client = new Producer(this.#configuration(), { partitioner: 'murmur2_random' });
+        const client = new Producer(this.#configuration());
         // A lost connection raises no error, and one that does comes late; the log tells at once. Within 30 s it tells
         // the same only once, hence this counts outside of transactions, too.
         client.on('event.log', (event) => {

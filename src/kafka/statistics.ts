@@ -10,7 +10,13 @@ const Report = z.object({
       z.object({
         partitions: z.record(
           z.string(),
-          z.object({ partition: z.number(), lo_offset: z.number(), ls_offset: z.number(), next_offset: z.number() }),
+          z.object({
+            partition: z.number(),
+            lo_offset: z.number(),
+            ls_offset: z.number(),
+            next_offset: z.number(),
+            fetch_state: z.string(),
+          }),
         ),
       }),
     )
@@ -37,6 +43,7 @@ export function fetchStates(event: unknown): Statistics {
         logStart: known(state.lo_offset),
         lastStable: known(state.ls_offset),
         nextFetch: known(state.next_offset),
+        hasStopped: state.fetch_state === 'none',
       });
     }
     partitions.set(topic, byPartition);

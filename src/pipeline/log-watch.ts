@@ -53,8 +53,8 @@ export class LogWatch {
 
   /** To be called about once a second. */
   look(): void {
-    // The client does not tell where records came in one batch with those before them.
-    this.#isOutOfRange ||= this.#options.lanes().some((lane) => this.#isBeforeItsLog(lane));
+    // What the client says of it gets lost where records came before it in one batch.
+    this.#isOutOfRange ||= this.#options.lanes().some((lane) => this.#hasStopped(lane) || this.#isBeforeItsLog(lane));
     const now = performance.now();
     if (now - this.#askedAt < TOPICS_MS) return;
     this.#askedAt = now;
@@ -64,6 +64,10 @@ export class LogWatch {
       },
       () => undefined, // asked again soon; what the brokers can't answer is told elsewhere
     );
+  }
+
+  #hasStopped(lane: Lane): boolean {
+    return this.#options.consumer.fetched(lane)?.hasStopped === true;
   }
 
   #isBeforeItsLog(lane: Lane): boolean {
@@ -97,7 +101,7 @@ export class LogWatch {
       return;
     }
     // All of them: the client reads nothing more where it was out of range, and does not say where that was.
-    await consumer.seek(
+    consumer.restart(
       all.map((lane, index) => ({
         topic: lane.topic,
         partition: lane.partition,

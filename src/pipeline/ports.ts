@@ -158,6 +158,8 @@ export interface Consumer {
   log(partition: TopicPartition): Promise<PartitionLog>;
   /** Moves the read position and drops what was fetched. No poll may be in flight. */
   seek(positions: readonly TopicPartitionOffset[]): Promise<void>;
+  /** The same for the whole assignment, partitions included in which reading has stopped. */
+  restart(positions: readonly TopicPartitionOffset[]): void;
   pause(partitions: readonly TopicPartition[]): void;
   resume(partitions: readonly TopicPartition[]): void;
   /** What the broker last told about a partition of the assignment, about a second old; undefined until it did. */
@@ -175,6 +177,8 @@ export interface FetchState {
   lastStable: number;
   /** Next offset to fetch: beyond control records and aborted records. */
   nextFetch: number;
+  /** The client reads no further, as where its position is outside of the log. */
+  hasStopped: boolean;
 }
 
 /** One transactional producer, from its first epoch to its retirement. Every method rejects with a {@link ClientError}. */

@@ -63,7 +63,7 @@ row('H5: cuts the text of an error of 1 MB and keeps secrets out of it', async (
     transform: `export default () => { throw new Error(('${SECRET} ' + 'x'.repeat(100)).repeat(10_000)); };`,
     expect: allDead,
     config: {
-      kafka: { bootstrapServers: rig.bootstrapServers, properties: { 'ssl.key.password': '${CHAOS_PASSWORD}' } },
+      kafka: { bootstrapServers: rig.bootstrapServers, properties: { 'client.rack': '${CHAOS_PASSWORD}' } },
     },
     pipeline: { retry: { attempts: 1 } },
   });

@@ -118,12 +118,11 @@ row('A8: goes on exactly once after the transform held the event loop for 30 s',
 });
 
 row(
-  'A8: dead-letters a record whose transform holds the event loop past the transaction timeout every time',
+  'A8: gets past a record whose transform holds the event loop for longer than the transaction timeout every time',
   async ({ rig, exposed }) => {
     const run = await startScenario(rig, {
       transform: holding(8_000, false),
-      expect: (topics) => (source) =>
-        source.value?.toString() === '{"id":500}' ? { kind: 'dead-letter' } : copied(topics)(source),
+      expect: copied,
       pipeline: { transaction: { commitInterval: '500ms', timeout: '5s' } },
     });
     await run.startReady('a');

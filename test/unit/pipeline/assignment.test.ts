@@ -109,7 +109,7 @@ describe('records that nobody reads', () => {
 
   it('count as no lag', async () => {
     const { consumer, lane, ends } = await committedTo8();
-    consumer.reports.set('t-0', { logStart: 0, lastStable: 10, nextFetch: 10 });
+    consumer.reports.set('t-0', { logStart: 0, lastStable: 10, nextFetch: 10, hasStopped: false });
     expect(lagOf(lane, consumer)).toBe(2);
     ends(10);
     expect(lagOf(lane, consumer)).toBe(0);

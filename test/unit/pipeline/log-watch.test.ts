@@ -30,7 +30,7 @@ function watch({ onDataLoss = 'stop' }: { onDataLoss?: 'stop' | 'skip' } = {}) {
   });
   const log = (logStart: number, lastStable: number) => consumer.logs.set('t-0', { logStart, lastStable });
   const fetched = (state: Partial<FetchState>) =>
-    consumer.reports.set('t-0', { logStart: 0, lastStable: 10, nextFetch: 10, ...state });
+    consumer.reports.set('t-0', { logStart: 0, lastStable: 10, nextFetch: 10, hasStopped: false, ...state });
   return { consumer, failures, fetched, lane, log, logs, skipped };
 }
 
@@ -38,6 +38,13 @@ describe('records that were deleted before they were read', () => {
   it('show where the client has not fetched past the beginning of the log', () => {
     const { fetched, logs } = watch();
     fetched({ logStart: 10, nextFetch: 8 });
+    logs.look();
+    expect(logs.isOutOfRange).toBe(true);
+  });
+
+  it('show where the client has stopped reading, whatever it knows of the log', () => {
+    const { fetched, logs } = watch();
+    fetched({ logStart: -1, nextFetch: -1, hasStopped: true });
     logs.look();
     expect(logs.isOutOfRange).toBe(true);
   });

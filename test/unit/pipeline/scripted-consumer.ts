@@ -84,6 +84,10 @@ export class ScriptedConsumer implements Consumer {
     this.seeks.push(...positions);
   }
 
+  restart(positions: readonly TopicPartitionOffset[]): void {
+    this.seeks.push(...positions);
+  }
+
   pause(partitions: readonly TopicPartition[]): void {
     for (const partition of partitions) this.paused.add(id(partition));
   }
