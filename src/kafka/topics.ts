@@ -28,7 +28,9 @@ export async function topicIds(client: Client, topics: readonly string[]): Promi
   const described = await describeTopics(client, topics).catch((error: unknown) => {
     throw classify(error, 'describing the topics');
   });
-  return new Map(described.filter(({ error }) => !error).map(({ name, topicId }) => [name, topicId.base64]));
+  const ids = new Map<string, string>();
+  for (const { name, topicId, error } of described) if (topicId && !error) ids.set(name, topicId.base64);
+  return ids;
 }
 
 /** Why a need is not met, with the remedy; null where it is. */

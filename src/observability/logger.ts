@@ -12,6 +12,10 @@ const CREDENTIAL_PATHS = ['password', 'secret', 'token', 'authorization', 'sasl.
   (field) => [`["${field}"]`, `*["${field}"]`],
 );
 
+/** Of a line that is longer than this, in characters, long texts are cut: who throws a megabyte shall not fill the disk. */
+const LONG_LINE = 16_384;
+const LONG_TEXT = 2_000;
+
 /**
  * The process's logger: one JSON object a line on standard output, or text for people where that is a terminal.
  * No line contains one of `config.secrets`, whatever field, message or stack trace it came in.
@@ -48,10 +52,18 @@ export function createLogger(
         },
         streamWrite(line) {
           const safeLine = redact(line) === line ? line : `${redactedJson(JSON.parse(line), redact)}\n`;
-          return pretty ? prettify(safeLine) : safeLine;
+          // Not before: of a secret that is cut in half, the half would stay.
+          const short = safeLine.length > LONG_LINE ? `${shortenedJson(JSON.parse(safeLine))}\n` : safeLine;
+          return pretty ? prettify(short) : short;
         },
       },
     },
     destination,
+  );
+}
+
+function shortenedJson(fields: unknown): string {
+  return JSON.stringify(fields, (_, value: unknown) =>
+    typeof value === 'string' && value.length > LONG_TEXT ? `${value.slice(0, LONG_TEXT)}…` : value,
   );
 }

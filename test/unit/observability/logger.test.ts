@@ -72,6 +72,17 @@ describe('the logger', () => {
     });
   });
 
+  it('cuts long texts of a very long line, secrets first', () => {
+    const lines = new LogLines();
+    const error = new Error(`${'x'.repeat(1_997)}${SECRET}${'y'.repeat(1_000_000)}`);
+    loggerTo(lines).warn({ err: error, offset: 7 }, 'given up');
+    const [line] = lines.parsed() as { err: { message: string }; offset: number; msg: string }[];
+    expect(line).toMatchObject({ offset: 7, msg: 'given up' });
+    expect(line?.err.message.length).toBe(2_001);
+    expect(JSON.stringify(line).length).toBeLessThan(20_000);
+    expect(JSON.stringify(line)).not.toContain(SECRET.slice(0, 3));
+  });
+
   it('writes JSON where the output is no terminal, and text on request', () => {
     const lines = new LogLines();
     loggerTo(lines, { format: 'auto' }).info('automatic');
