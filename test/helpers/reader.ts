@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafka from '@confluentinc/kafka-javascript';
 
 import { call } from './calls.ts';
+import { REPORTING, watchCutOff } from './cut-off.ts';
 import { partitionId } from '../../src/pipeline/ports.ts';
 import type { Header, LogRecord, Partition } from '../../src/prove/log-record.ts';
 import { waitFor } from './wait.ts';
@@ -26,36 +27,50 @@ export async function startReader(
   partitions: readonly Partition[],
   isolation: Isolation,
 ): Promise<Reader> {
-  const consumer = new kafka.KafkaConsumer(
-    {
-      'bootstrap.servers': bootstrapServers,
-      'group.id': 'reads-without-a-group',
-      'enable.auto.commit': false,
-      'isolation.level': isolation,
-      'enable.partition.eof': true,
-      'fetch.wait.max.ms': 50,
-      log_level: 0,
-    },
-    { 'auto.offset.reset': 'error' },
-  );
   const records: LogRecord[] = [];
   const positions = new Map<string, number>();
-  consumer.on('data', (message) => {
-    records.push(toRecord(message));
-    positions.set(partitionId(message), message.offset + 1);
-  });
-  // The end of a partition is told with the offset behind control records and, for read_committed, aborted records.
-  consumer.on('partition.eof', (end) => void positions.set(partitionId(end), end.offset));
 
-  await call<unknown>((done) => consumer.connect({ timeout: 10_000 }, done));
-  consumer.assign(partitions.map(({ topic, partition }) => ({ topic, partition, offset: 0 })));
-  consumer.setDefaultConsumeTimeout(0);
+  async function connect() {
+    const consumer = new kafka.KafkaConsumer(
+      {
+        'bootstrap.servers': bootstrapServers,
+        'group.id': 'reads-without-a-group',
+        'enable.auto.commit': false,
+        'isolation.level': isolation,
+        'enable.partition.eof': true,
+        'fetch.wait.max.ms': 50,
+        log_level: 0,
+        ...REPORTING,
+      },
+      { 'auto.offset.reset': 'error' },
+    );
+    consumer.on('data', (message) => {
+      records.push(toRecord(message));
+      positions.set(partitionId(message), message.offset + 1);
+    });
+    // The end of a partition is told with the offset behind control records and, for read_committed, aborted records.
+    consumer.on('partition.eof', (end) => void positions.set(partitionId(end), end.offset));
+    const watch = watchCutOff(consumer);
+    await call<unknown>((done) => consumer.connect({ timeout: 10_000 }, done));
+    const at = ({ topic, partition }: Partition) => positions.get(partitionId({ topic, partition })) ?? 0;
+    consumer.assign(partitions.map(({ topic, partition }) => ({ topic, partition, offset: at({ topic, partition }) })));
+    consumer.setDefaultConsumeTimeout(0);
+    return { consumer, watch };
+  }
+
+  let { consumer, watch } = await connect();
+  const disconnect = (): Promise<unknown> => call<unknown>((done) => consumer.disconnect(done));
   // Batch by batch: the client's endless `consume()` drops what is under way when it is closed, and then never ends.
   const closing = new AbortController();
   let trouble = '';
   const reading = (async (): Promise<void> => {
     while (!closing.signal.aborted) {
       try {
+        if (watch.isCutOff) {
+          const next = await connect();
+          await disconnect();
+          ({ consumer, watch } = next);
+        }
         const batch = await call<kafka.Message[]>((done) => consumer.consume(BATCH, done));
         if (batch.length < BATCH) await delay(PAUSE_MS);
       } catch (error) {
@@ -79,7 +94,7 @@ export async function startReader(
     async close() {
       closing.abort();
       await reading;
-      await call<unknown>((done) => consumer.disconnect(done));
+      await disconnect();
     },
   };
 }

@@ -1,6 +1,7 @@
 import kafka from '@confluentinc/kafka-javascript';
 
 import { call } from './calls.ts';
+import { REPORTING, watchCutOff } from './cut-off.ts';
 import { partitionId } from '../../src/pipeline/ports.ts';
 import { waitFor } from './wait.ts';
 
@@ -33,46 +34,77 @@ export interface Feed {
 const TICK_MS = 20;
 
 export async function startSeeder(bootstrapServers: string, topic: string): Promise<Seeder> {
-  const producer = new kafka.Producer(
-    {
-      'bootstrap.servers': bootstrapServers,
-      'enable.idempotence': true,
-      'linger.ms': 5,
-      // Longer than any broker's absence in the tests: a seed may be late, not lost.
-      'message.timeout.ms': 120_000,
-      dr_cb: true,
-      log_level: 0,
-    },
-    { partitioner: 'murmur2_random' },
-  );
+  /** What the broker has not acknowledged. */
+  const outstanding = new Set<Seed>();
   let sent = 0;
-  let acknowledged = 0;
-  const failures: string[] = [];
+  let failure = '';
   const feeds = new Set<NodeJS.Timeout>();
   const ends = new Map<string, number>();
-  producer.on('delivery-report', (error: kafka.LibrdKafkaError | null, report) => {
-    if (error) {
-      failures.push(error.message);
-      return;
-    }
-    acknowledged++;
-    ends.set(partitionId(report), report.offset + 1);
-  });
-  await call<unknown>((done) => producer.connect({ timeout: 10_000 }, done));
-  producer.setPollInterval(TICK_MS);
 
-  const enqueue = ({ key, value, headers, timestamp, partition }: Seed): void => {
-    const own = headers?.map((header) => ({ ...header }));
-    producer.produce(topic, partition ?? null, value, key, timestamp ?? Date.now(), null, own);
-    sent++;
-  };
-  const allAcknowledged = async (): Promise<void> => {
-    await waitFor('the seeds to be acknowledged', () => acknowledged + failures.length === sent, {
-      timeoutMs: 60_000,
-      seen: () => `${acknowledged} of ${sent}`,
+  async function connect() {
+    const producer = new kafka.Producer(
+      {
+        'bootstrap.servers': bootstrapServers,
+        'enable.idempotence': true,
+        'linger.ms': 5,
+        // Longer than any broker's absence in the tests: a seed may be late, not lost.
+        'message.timeout.ms': 120_000,
+        dr_cb: true,
+        log_level: 0,
+        ...REPORTING,
+      },
+      { partitioner: 'murmur2_random' },
+    );
+    producer.on('delivery-report', (error: kafka.LibrdKafkaError | null, report) => {
+      if (error) {
+        failure = error.message;
+        return;
+      }
+      outstanding.delete(report.opaque as Seed);
+      ends.set(partitionId(report), Math.max(ends.get(partitionId(report)) ?? 0, report.offset + 1));
     });
-    if (failures.length > 0) throw new Error(`${failures.length} seeds failed: ${failures[0] ?? ''}`);
+    const watch = watchCutOff(producer);
+    await call<unknown>((done) => producer.connect({ timeout: 10_000 }, done));
+    producer.setPollInterval(TICK_MS);
+    return { producer, watch };
+  }
+
+  let { producer, watch } = await connect();
+  const disconnect = (): Promise<unknown> => call<unknown>((done) => producer.disconnect(done));
+  /** Settles when a producer that was cut off has been replaced. */
+  let replacing: Promise<void> | null = null;
+  const produce = (seed: Seed): void => {
+    const { key, value, headers, timestamp, partition } = seed;
+    const own = headers?.map((header) => ({ ...header }));
+    producer.produce(topic, partition ?? null, value, key, timestamp ?? Date.now(), seed, own);
   };
+  const replace = async (): Promise<void> => {
+    await disconnect();
+    ({ producer, watch } = await connect());
+    // Some of them may have been written all the same, and stand there twice then: sources like any other.
+    for (const seed of outstanding) produce(seed);
+  };
+  const checking = setInterval(() => {
+    if (!watch.isCutOff || replacing) return;
+    replacing = replace().then(
+      () => void (replacing = null),
+      (error: unknown) => {
+        failure = `a new producer: ${String(error)}`;
+        replacing = null; // the next check tries again
+      },
+    );
+  }, 1_000);
+
+  const enqueue = (seed: Seed): void => {
+    outstanding.add(seed);
+    sent++;
+    if (!replacing) produce(seed);
+  };
+  const allAcknowledged = (): Promise<unknown> =>
+    waitFor('the seeds to be acknowledged', () => outstanding.size === 0, {
+      timeoutMs: 90_000,
+      seen: () => `${outstanding.size} of ${sent} are not\n${failure}`,
+    });
 
   return {
     ends: () => new Map(ends),
@@ -97,7 +129,9 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
     },
     async close() {
       feeds.forEach(clearInterval);
-      await call<unknown>((done) => producer.disconnect(done));
+      clearInterval(checking);
+      await replacing;
+      await disconnect();
     },
   };
 }
