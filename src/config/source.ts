@@ -129,7 +129,8 @@ export class ConfigSource {
     if (isMap(node)) return node.items.length > 0 ? 'a mapping' : 'an empty mapping';
     if (isSeq(node)) return node.items.length > 0 ? 'a list' : 'an empty list';
     if (!isScalar(node)) return null;
-    if (this.#hidden.has(node)) return '(hidden)';
+    // That there is nothing in a variable or a file is no secret, and is what has to be known.
+    if (this.#hidden.has(node) && node.value !== '') return '(hidden)';
     if (node.value === null) return 'nothing';
     const origin = this.#origins.get(node);
     if (origin !== undefined) return `${excerpt(JSON.stringify(node.value))} (from ${origin})`;

@@ -36,7 +36,9 @@ export function watchConnections(client: Client, refused: (refusal: ClientError)
       refused(new ClientError(withoutToken(reason), 'denied', AUTHENTICATION));
     }
     const alert = /SSL alert number (\d+)/.exec(message)?.[1];
-    if (alert !== undefined && CERTIFICATE_ALERTS.has(Number(alert))) refused(refusal(SSL, reason));
+    if (alert === undefined || !CERTIFICATE_ALERTS.has(Number(alert))) return;
+    reason += ': they do not take our certificate, or want one: see kafka.tls.certificate';
+    refused(refusal(SSL, reason));
   });
   client.on('event.error', (error) => {
     const code = CODE_BY_NAME[(error as Error).message];
@@ -62,9 +64,15 @@ function refusal(code: number, reason: string): ClientError {
   return new ClientError(`${what}: ${reason}`, 'denied', code);
 }
 
+/** librdkafka's advice names a property that is refused here, and leaves out that the address may be the wrong one. */
+const ADVICE_ON_CA = /, verify that ssl\.ca\.location .*\(install ca-certificates package\)/;
+const OWN_ADVICE_ON_CA =
+  ': see that kafka.tls.ca is of its authority, and that it is for this name in kafka.bootstrapServers';
+
 /** Without the names of the client's thread and broker handle in front, and without how long it took behind. */
 function plain(message: string): string {
   return message
+    .replace(ADVICE_ON_CA, OWN_ADVICE_ON_CA)
     .replace(/^(\[[^\]]*\]: )?(\S+\/\w+: )?/, '')
     .replace(/ \(after \d+ms in state \w+(, \d+ identical error\(s\) suppressed)?\)$/, '');
 }

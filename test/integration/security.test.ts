@@ -189,16 +189,22 @@ describe('brokers that refuse us, or that we refuse', () => {
       start('secret', { sasl: { mechanism: 'OAUTHBEARER', oauth } }),
       start('authority', { tls: { ca: stranger.ca } }),
       run.start('certificate', { kafka: { bootstrapServers: broker.mutual, tls: { ca: broker.authority.ca } } }),
+      start('address', { bootstrapServers: broker.sasl.replace('127.0.0.1', 'localhost') }),
     ]);
-    const instances = ['password', 'mechanism', 'secret', 'authority', 'certificate'];
+    const instances = ['password', 'mechanism', 'secret', 'authority', 'certificate', 'address'];
     const complaints = Promise.all(instances.map((instance) => complaintOf(rig, instance)));
     const reasons = await Promise.all(processors.map(reasonOf));
     const expected = [
       expect.stringContaining('kafka.sasl is refused by the brokers: SASL authentication error: Authentication failed'),
       expect.stringContaining('kafka.sasl is refused by the brokers: SASL SCRAM-SHA-256 mechanism handshake failed'),
       expect.stringMatching(/kafka\.sasl\.oauth gets no access token: .*\(401\)/),
-      expect.stringMatching(/kafka\.tls does not fit the brokers: .*certificate verify failed/),
-      expect.stringMatching(/kafka\.tls does not fit the brokers: .*alert bad certificate/),
+      expect.stringMatching(
+        /kafka\.tls does not fit the brokers: .*certificate verify failed.*: see that kafka\.tls\.ca/,
+      ),
+      expect.stringMatching(
+        /kafka\.tls does not fit the brokers: .*alert bad certificate.*: see kafka\.tls\.certificate/,
+      ),
+      expect.stringMatching(/kafka\.tls does not fit the brokers: .* for this name in kafka\.bootstrapServers/),
     ];
     expect(reasons).toEqual(expected);
     expect(await complaints).toEqual(expected);

@@ -15,6 +15,7 @@ const FILES = {
   'client.key': read(client.key),
   'other.key': read(other.key),
   password: 'hunter2\n',
+  empty: '\n',
 };
 
 /** The given lines are of `kafka`, from line 4 on. */
@@ -133,6 +134,11 @@ describe('files that can not be used', () => {
     [
       'tls: { ca: nowhere.pem }',
       '4:14  kafka.tls.ca: found nowhere.pem, can not be read (no such file): see that the file is there and readable',
+    ],
+    // That there is nothing in it is no secret.
+    [
+      'sasl: { mechanism: PLAIN, username: me, password: "${file:empty}" }',
+      '4:53  kafka.sasl.password: found "" (from ${file:empty}), allowed: text; what YAML would read as something else needs quotes',
     ],
     ['tls: { ca: password }', '4:14  kafka.tls.ca: found password, must be the path of a certificate in PEM'],
     [
