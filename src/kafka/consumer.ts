@@ -45,6 +45,8 @@ export class KafkaInput implements Consumer {
   #cooperative = false;
   /** Rebalances are answered one after the other. */
   #rebalancing: Promise<void> = Promise.resolve();
+  /** Rebalances that the client waits for the answer to. */
+  #unanswered = 0;
   /** What the group has given, by `partitionId`. */
   readonly #given = new Map<string, TopicPartition>();
   #statistics: Statistics = { connected: false, partitions: new Map() };
@@ -78,7 +80,12 @@ export class KafkaInput implements Consumer {
     const create = () =>
       createConsumerClient(this.#options, {
         rebalance: (client, code, partitions) => {
-          this.#rebalancing = this.#rebalancing.then(() => this.#rebalance(client, code, partitions));
+          this.#unanswered++;
+          this.#rebalancing = this.#rebalancing
+            .then(() => this.#rebalance(client, code, partitions))
+            .finally(() => {
+              this.#unanswered--;
+            });
         },
         arrived: () => {
           this.wake();
@@ -233,21 +240,24 @@ export class KafkaInput implements Consumer {
     if (!listener) return;
     try {
       if (client !== this.#client) {
-        client.unassign(); // without an answer it would not end
+        decline(client, code, partitions);
         return;
       }
       if (code === ASSIGN) {
         this.#cooperative = client.rebalanceProtocol() === 'COOPERATIVE';
         for (const partition of partitions) this.#given.set(partitionId(partition), partition);
         const start = await listener.assigned(partitions);
-        if (client !== this.#client) return;
-        if (this.#cooperative) client.incrementalAssign(start);
+        if (client !== this.#client) decline(client, code, partitions);
+        else if (this.#cooperative) client.incrementalAssign(start);
         else client.assign(start);
         return;
       }
       if (code !== REVOKE || client.assignmentLost()) await listener.lost(partitions);
       else await listener.revoked(partitions);
-      if (client !== this.#client) return;
+      if (client !== this.#client) {
+        decline(client, code, partitions);
+        return;
+      }
       for (const partition of partitions) this.#given.delete(partitionId(partition));
       if (this.#cooperative && code === REVOKE) client.incrementalUnassign(partitions);
       else client.unassign();
@@ -278,7 +288,12 @@ export class KafkaInput implements Consumer {
   }
 
   restart(positions: readonly TopicPartitionOffset[]): void {
-    assignAgain(this.client, positions, this.#cooperative);
+    const { client } = this;
+    // To the client it would be the answer, before the transaction has ended.
+    if (this.#unanswered > 0 || client.assignmentLost()) {
+      throw new ClientError('the group shares out partitions anew', 'retriable', 0);
+    }
+    assignAgain(client, positions, this.#cooperative);
   }
 
   pause(partitions: readonly TopicPartition[]): void {
@@ -306,3 +321,14 @@ export class KafkaInput implements Consumer {
 
 const ASSIGN = -175;
 const REVOKE = -174;
+
+/** Answers a client that has been given up: without an answer it would not end. */
+function decline(client: ConsumerClient, code: number, partitions: readonly TopicPartition[]): void {
+  const protocol = client.rebalanceProtocol();
+  // While it closes it takes nothing but this.
+  if (protocol === 'NONE') client.unassign();
+  else if (code === ASSIGN && protocol === 'COOPERATIVE') client.incrementalAssign([]);
+  else if (code === ASSIGN) client.assign([]);
+  else if (code === REVOKE && protocol === 'COOPERATIVE') client.incrementalUnassign(partitions);
+  else client.unassign();
+}

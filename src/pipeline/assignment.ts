@@ -99,12 +99,15 @@ export class Assignment {
   /**
    * Drops everything read and goes back to what the group has committed. No poll may be in flight. Where nothing is
    * committed yet the start of the assignment counts: a new "latest" would skip what was read meanwhile.
+   * @param hasStopped Whether the client reads no further in some of them: it refuses to seek there.
    */
-  async rewind(): Promise<void> {
+  async rewind(hasStopped: boolean): Promise<void> {
     const lanes = this.#flat;
     const committed = await this.#committed(lanes);
     for (const [index, { offset, pinned }] of committed.entries()) lanes[index]?.rewind(offset, pinned);
-    await this.#consumer.seek(committed.map(({ topic, partition, offset }) => ({ topic, partition, offset })));
+    const positions = committed.map(({ topic, partition, offset }) => ({ topic, partition, offset }));
+    if (hasStopped) this.#consumer.restart(positions);
+    else await this.#consumer.seek(positions);
   }
 
   /** Pauses lanes that can not take more, resumes those that can. */

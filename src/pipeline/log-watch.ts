@@ -23,6 +23,8 @@ interface Gap {
   readonly at: number;
 }
 
+/** What the client last told of its state is a second old, and may be of before the lane began, or was moved. */
+const STALE_MS = 2_000;
 /** How often the topics' ids are asked for. */
 const TOPICS_MS = 5_000;
 
@@ -34,6 +36,8 @@ export class LogWatch {
   readonly #options: LogWatchOptions;
   /** What the topics were when they were first seen. */
   readonly #ids = new Map<string, string>();
+  /** `performance.now()` since when lanes were seen to have stopped. */
+  #stopped = new Map<Lane, number>();
   #askedAt = -Infinity;
   #isOutOfRange = false;
 
@@ -53,9 +57,14 @@ export class LogWatch {
 
   /** To be called about once a second. */
   look(): void {
-    // What the client says of it gets lost where records came before it in one batch.
-    this.#isOutOfRange ||= this.#options.lanes().some((lane) => this.#hasStopped(lane) || this.#isBeforeItsLog(lane));
     const now = performance.now();
+    const lanes = this.#options.lanes();
+    const stopped = lanes.filter((lane) => this.#options.consumer.fetched(lane)?.hasStopped === true);
+    this.#stopped = new Map(stopped.map((lane) => [lane, this.#stopped.get(lane) ?? now]));
+    // What the client says of it gets lost where records came before it in one batch.
+    this.#isOutOfRange ||=
+      [...this.#stopped.values()].some((since) => now - since >= STALE_MS) ||
+      lanes.some((lane) => this.#isBeforeItsLog(lane));
     if (now - this.#askedAt < TOPICS_MS) return;
     this.#askedAt = now;
     this.#options.consumer.topicIds().then(
@@ -64,10 +73,6 @@ export class LogWatch {
       },
       () => undefined, // asked again soon; what the brokers can't answer is told elsewhere
     );
-  }
-
-  #hasStopped(lane: Lane): boolean {
-    return this.#options.consumer.fetched(lane)?.hasStopped === true;
   }
 
   #isBeforeItsLog(lane: Lane): boolean {
@@ -100,15 +105,15 @@ export class LogWatch {
       this.#options.fail(described(serious));
       return;
     }
+    const positions = all.map((lane, index) => ({
+      topic: lane.topic,
+      partition: lane.partition,
+      offset: found[index]?.at ?? positionOf(lane),
+    }));
     // All of them: the client reads nothing more where it was out of range, and does not say where that was.
-    consumer.restart(
-      all.map((lane, index) => ({
-        topic: lane.topic,
-        partition: lane.partition,
-        offset: found[index]?.at ?? positionOf(lane),
-      })),
-    );
+    if (positions.length > 0) consumer.restart(positions);
     for (const { lane, position, at } of gaps) observer.skipped(lane, position, at);
+    this.#stopped.clear();
     this.#isOutOfRange = false;
   }
 

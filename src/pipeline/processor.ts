@@ -192,11 +192,7 @@ export class Processor {
 
   /** Apart from the loop, whose frame would keep each batch alive until the next one is there. */
   async #receive(polling: Promise<Polled>): Promise<void> {
-    const { records, ends } = await polling.catch((error: unknown): Polled => {
-      if (!(error instanceof ClientError) || error.kind !== 'out-of-range') throw error;
-      this.#logs.outOfRange();
-      return { records: [], ends: [] };
-    });
+    const { records, ends } = await polling;
     this.#check();
     if (this.#cycle.mustRewind) return;
     this.#assignment.accept(records, (topic, count) => {
@@ -204,13 +200,20 @@ export class Processor {
     });
     this.#assignment.acceptEnds(ends);
     records.length = 0; // what the client's promise still holds, too
-    if (this.#logs.isOutOfRange) await this.#reached(() => this.#logs.pass());
+    // What the group asks is answered first.
+    if (this.#logs.isOutOfRange && !this.#rebalances.next) await this.#reached(() => this.#logs.pass());
   }
 
-  #poll(): Promise<Polled> {
+  async #poll(): Promise<Polled> {
     const { consumer } = this.#options;
-    if (!this.#cycle.hasRoom && !this.#cycle.mustRewind) return consumer.idle(FULL_WAIT_MS);
-    return consumer.poll(POLL_RECORDS, this.#writer.hasBacklog ? BACKLOG_WAIT_MS : POLL_WAIT_MS);
+    try {
+      if (!this.#cycle.hasRoom && !this.#cycle.mustRewind) return await consumer.idle(FULL_WAIT_MS);
+      return await consumer.poll(POLL_RECORDS, this.#writer.hasBacklog ? BACKLOG_WAIT_MS : POLL_WAIT_MS);
+    } catch (error) {
+      if (!(error instanceof ClientError) || error.kind !== 'out-of-range') throw error;
+      this.#logs.outOfRange();
+      return { records: [], ends: [] };
+    }
   }
 
   #check(): void {
@@ -225,7 +228,7 @@ export class Processor {
 
   /** Back to the committed offsets. No poll is in flight here; what the last one returned was not accepted. */
   async #rewind(): Promise<void> {
-    if (!(await this.#reached(() => this.#assignment.rewind()))) return;
+    if (!(await this.#reached(() => this.#assignment.rewind(this.#logs.isOutOfRange)))) return;
     const culprit = this.#cycle.rewound();
     if (culprit) this.#convict(culprit);
   }

@@ -33,7 +33,7 @@ describe('the start of a partition', () => {
     const { assignment, lane } = await assigned(consumer, 'latest');
     consumer.logs.set('t-0', { logStart: 3, lastStable: 250 });
     assignment.accept([record(100), record(101)], () => undefined);
-    await assignment.rewind();
+    await assignment.rewind(false);
     expect(consumer.seeks).toEqual([{ ...PARTITION, offset: 100 }]);
     expect(lane).toMatchObject({ committed: 100, pinned: false });
   });
@@ -43,7 +43,7 @@ describe('the start of a partition', () => {
     consumer.logs.set('t-0', { logStart: 3, lastStable: 100 });
     const { assignment, lane } = await assigned(consumer, 'latest');
     consumer.offsets.set('t-0', 100);
-    await assignment.rewind();
+    await assignment.rewind(false);
     expect(lane).toMatchObject({ committed: 100, pinned: true });
   });
 });
@@ -90,7 +90,7 @@ describe('records that nobody reads', () => {
     );
     ends(110);
     vi.advanceTimersByTime(60_000);
-    await assignment.rewind();
+    await assignment.rewind(false);
     expect(lane.position).toBe(8);
     expect(assignment.unpinned).toEqual([]);
   });

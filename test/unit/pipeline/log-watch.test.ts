@@ -42,11 +42,27 @@ describe('records that were deleted before they were read', () => {
     expect(logs.isOutOfRange).toBe(true);
   });
 
-  it('show where the client has stopped reading, whatever it knows of the log', () => {
+  it('show where the client has stopped reading for a while, whatever it knows of the log', () => {
+    const { fetched, logs } = watch();
+    fetched({ logStart: -1, nextFetch: -1, hasStopped: true });
+    for (const expected of [false, false, true]) {
+      logs.look();
+      expect(logs.isOutOfRange).toBe(expected);
+      vi.advanceTimersByTime(1_000);
+    }
+  });
+
+  it('are none where the client told so before it began', () => {
     const { fetched, logs } = watch();
     fetched({ logStart: -1, nextFetch: -1, hasStopped: true });
     logs.look();
-    expect(logs.isOutOfRange).toBe(true);
+    vi.advanceTimersByTime(1_000);
+    fetched({});
+    logs.look();
+    vi.advanceTimersByTime(1_000);
+    fetched({ logStart: -1, nextFetch: -1, hasStopped: true });
+    logs.look();
+    expect(logs.isOutOfRange).toBe(false);
   });
 
   it('are none where it has', () => {

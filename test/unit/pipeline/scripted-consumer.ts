@@ -21,8 +21,12 @@ export class ScriptedConsumer implements Consumer {
   /** Of the topics. */
   readonly ids = new Map<string, string>();
   readonly paused = new Set<string>();
+  /** Where reading has stopped: no seek helps there. */
+  readonly stopped = new Set<string>();
   /** What the next poll returns. */
   arriving: InputRecord[] = [];
+  /** What the next poll throws, once. */
+  complaint: ClientError | null = null;
   missingBrokers: string | null = null;
   /** Whether it can tell the committed offsets. */
   isAnswering = true;
@@ -41,6 +45,9 @@ export class ScriptedConsumer implements Consumer {
 
   async poll(_maxRecords: number, waitMs: number): Promise<Polled> {
     if (this.arriving.length === 0) await this.#wait(waitMs);
+    const { complaint } = this;
+    this.complaint = null;
+    if (complaint) throw complaint;
     return { records: this.arriving.splice(0), ends: [] };
   }
 
@@ -81,10 +88,12 @@ export class ScriptedConsumer implements Consumer {
   }
 
   async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
+    if (positions.some((position) => this.stopped.has(id(position)))) throw new ClientError('no seek', 'fatal', -172);
     this.seeks.push(...positions);
   }
 
   restart(positions: readonly TopicPartitionOffset[]): void {
+    for (const position of positions) this.stopped.delete(id(position));
     this.seeks.push(...positions);
   }
 
