@@ -16,7 +16,6 @@ import { type ConsumerClient, disconnected, promised } from './native.ts';
 import { assignAgain, committedOffsets, partitionLog, seekAll } from './positions.ts';
 import { watchConnections } from './refusals.ts';
 import type { Statistics } from './statistics.ts';
-import { topicIds } from './topics.ts';
 
 /** The client tells of a refusal that repeats every 30 s. */
 const REFUSED_MS = 20_000;
@@ -55,9 +54,8 @@ export class KafkaInput implements Consumer {
   /** Set by the client's call-back when its queue is no longer empty, and by wake(). */
   #signalled = false;
   #awaken: (() => void) | null = null;
-  /** The last calls that may still use the client. */
+  /** The last call that may still use the client. */
   #consuming: Promise<unknown> = Promise.resolve();
-  #asking: Promise<unknown> = Promise.resolve();
   #failure: ClientError | null = null;
   /** `performance.now()` of the first refusal since any broker was connected. */
   #refusedSince: number | null = null;
@@ -131,7 +129,7 @@ export class KafkaInput implements Consumer {
     this.#given.clear();
     // From when it has agreed on, it asks nothing of the client any more.
     await this.#listener?.lost(given);
-    await Promise.all([this.#consuming, this.#asking]);
+    await this.#consuming;
     this.#replacing = Promise.all([this.#replacing, disconnected(client)]);
     await this.#join(this.#ended.signal);
   }
@@ -277,12 +275,6 @@ export class KafkaInput implements Consumer {
     return partitionLog(this.client, partition);
   }
 
-  async topicIds(): Promise<ReadonlyMap<string, string>> {
-    const asking = topicIds(this.client, this.#options.topics);
-    this.#asking = asking.catch(() => undefined); // its caller is told
-    return asking;
-  }
-
   async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
     if (positions.length > 0) await seekAll(this.client, positions);
   }
@@ -314,7 +306,7 @@ export class KafkaInput implements Consumer {
 
   async close(): Promise<void> {
     this.#ended.abort(new Error('closed'));
-    await Promise.all([this.#replacing, this.#asking]);
+    await this.#replacing;
     if (this.#client) await disconnected(this.#client);
   }
 }

@@ -100,8 +100,6 @@ export interface BrokerNode {
 export interface DescribedTopic {
   name: string;
   error?: { code: number; message: string };
-  /** All zeros from brokers that know no ids. */
-  topicId?: { base64: string };
   partitions: { partition: number; replicas: BrokerNode[]; isr: BrokerNode[] }[];
   /** Kafka's AclOperation codes; absent where the broker does not tell. */
   authorizedOperations?: number[];

@@ -1,4 +1,3 @@
-import { classify } from './errors.ts';
 import { AdminClient, type Client, type DescribedTopic, promised } from './native.ts';
 
 const CALL_MS = 10_000;
@@ -21,16 +20,6 @@ export async function describeTopics(client: Client, topics: Iterable<string>): 
   return promised((done) => {
     AdminClient.createFrom(client).describeTopics(names, options, done);
   });
-}
-
-/** Of the topics that there are. */
-export async function topicIds(client: Client, topics: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const described = await describeTopics(client, topics).catch((error: unknown) => {
-    throw classify(error, 'describing the topics');
-  });
-  const ids = new Map<string, string>();
-  for (const { name, topicId, error } of described) if (topicId && !error) ids.set(name, topicId.base64);
-  return ids;
 }
 
 /** Why a need is not met, with the remedy; null where it is. */

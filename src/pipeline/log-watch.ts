@@ -25,20 +25,14 @@ interface Gap {
 
 /** What the client last told of its state is a second old, and may be of before the lane began, or was moved. */
 const STALE_MS = 2_000;
-/** How often the topics' ids are asked for. */
-const TOPICS_MS = 5_000;
-
 /**
  * Watches that the logs which the lanes read are still those that they began with: going on somewhere else hides a loss.
- * Records may be deleted before they are read, by retention or by hand, and a topic may be deleted and made anew.
+ * Records may be deleted before they are read, by retention or by hand.
  */
 export class LogWatch {
   readonly #options: LogWatchOptions;
-  /** What the topics were when they were first seen. */
-  readonly #ids = new Map<string, string>();
   /** `performance.now()` since when lanes were seen to have stopped. */
   #stopped = new Map<Lane, number>();
-  #askedAt = -Infinity;
   #isOutOfRange = false;
 
   constructor(options: LogWatchOptions) {
@@ -65,14 +59,6 @@ export class LogWatch {
     this.#isOutOfRange ||=
       [...this.#stopped.values()].some((since) => now - since >= STALE_MS) ||
       lanes.some((lane) => this.#isBeforeItsLog(lane));
-    if (now - this.#askedAt < TOPICS_MS) return;
-    this.#askedAt = now;
-    this.#options.consumer.topicIds().then(
-      (ids) => {
-        this.#compare(ids);
-      },
-      () => undefined, // asked again soon; what the brokers can't answer is told elsewhere
-    );
   }
 
   #isBeforeItsLog(lane: Lane): boolean {
@@ -80,18 +66,6 @@ export class LogWatch {
     const state = this.#options.consumer.fetched(lane);
     // What lies before the next fetch was read, or was never to be read: control records, aborted ones.
     return state !== undefined && state.logStart > lane.committed && state.nextFetch < state.logStart;
-  }
-
-  #compare(ids: ReadonlyMap<string, string>): void {
-    for (const [topic, id] of ids) {
-      const known = this.#ids.get(topic) ?? id;
-      this.#ids.set(topic, known);
-      if (known === id) continue;
-      this.#options.fail(
-        `topic ${topic} was deleted and made anew: the group's offsets are those of the old one, and would skip what the ` +
-          `new one begins with. Reset them (kafka-consumer-groups --reset-offsets --to-earliest) and start again`,
-      );
-    }
   }
 
   /** Goes on behind what is gone, where the configuration says so. No poll may be in flight. */

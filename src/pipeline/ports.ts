@@ -152,8 +152,6 @@ export interface Consumer {
   wake(): void;
   /** The group's committed offsets, open transactions settled; -1 where there is none. */
   committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]>;
-  /** The ids of the input's topics, of those that there are: one that is made anew has another (KIP-516). */
-  topicIds(): Promise<ReadonlyMap<string, string>>;
   /** First and last stable offset of a partition's log, asked of the broker now. */
   log(partition: TopicPartition): Promise<PartitionLog>;
   /** Moves the read position and drops what was fetched. No poll may be in flight. */

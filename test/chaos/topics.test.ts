@@ -69,25 +69,6 @@ row.for([
   exposed({ offsetsDeleted: 10, sources: 70 });
 });
 
-row('G3: stops when its input is deleted and made anew while it runs', async ({ rig, exposed }) => {
-  const run = await startScenario(rig, { partitions: 2, transform: COPY, expect: copied });
-  const processor = await run.startReady('a');
-  await run.seeder.send(seeds(run.inputPartitions, 20));
-  await run.untilCaughtUp();
-  // It has seen what the topic was.
-  await processor.until('its lag', async () => (await processor.metrics())?.sum('millrace_lag_records') === 0);
-  await rig.cluster.deleteTopics([run.input]);
-  await rig.cluster.createTopic(run.input, 2);
-  const seeder = await startSeeder(rig.bootstrapServers, run.input);
-  await seeder.send(seeds(run.inputPartitions, 40));
-  await seeder.close();
-  const why = await lastLineOf(processor);
-  expect(why).toContain(`topic ${run.input} was deleted and made anew`);
-  expect(why).toContain('--reset-offsets');
-  rig.expose({ topicsMadeAnew: 1 });
-  exposed({ topicsMadeAnew: 1 });
-});
-
 row('D7: reads partitions that are added to its input from their beginning', async ({ rig, exposed }) => {
   const run = await startScenario(rig, {
     consumer: { properties: { 'heartbeat.interval.ms': 500, 'topic.metadata.refresh.interval.ms': 3_000 } },

@@ -114,21 +114,3 @@ it.each(['stop', 'skip'] as const)(
     expect(failures).toEqual([expect.stringContaining('t-0 ends at offset 5 now, but the group has read up to 8')]);
   },
 );
-
-describe('a topic', () => {
-  it('that is made anew stops the pipeline, which says how to go on', async () => {
-    const { consumer, failures, logs } = watch();
-    const looked = async () => {
-      logs.look();
-      await vi.advanceTimersByTimeAsync(5_000);
-    };
-    consumer.ids.set('t', 'one');
-    await looked();
-    consumer.ids.delete('t'); // deleted, and not there yet
-    await looked();
-    expect(failures).toEqual([]);
-    consumer.ids.set('t', 'two');
-    await looked();
-    expect(failures).toEqual([expect.stringMatching(/^topic t was deleted and made anew: .*--to-earliest/)]);
-  });
-});

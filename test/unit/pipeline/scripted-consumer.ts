@@ -18,8 +18,6 @@ export class ScriptedConsumer implements Consumer {
   readonly logs = new Map<string, { logStart: number; lastStable: number }>();
   readonly reports = new Map<string, FetchState>();
   readonly seeks: TopicPartitionOffset[] = [];
-  /** Of the topics. */
-  readonly ids = new Map<string, string>();
   readonly paused = new Set<string>();
   /** Where reading has stopped: no seek helps there. */
   readonly stopped = new Set<string>();
@@ -81,10 +79,6 @@ export class ScriptedConsumer implements Consumer {
 
   async log({ topic, partition }: TopicPartition): Promise<PartitionLog> {
     return { topic, partition, ...(this.logs.get(id({ topic, partition })) ?? { logStart: 0, lastStable: 0 }) };
-  }
-
-  async topicIds(): Promise<ReadonlyMap<string, string>> {
-    return this.ids;
   }
 
   async seek(positions: readonly TopicPartitionOffset[]): Promise<void> {
