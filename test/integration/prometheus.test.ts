@@ -45,10 +45,11 @@ it('has all that alert rules and panels ask for in a scrape of a pipeline with w
   const processor = await run.startReady('a');
   await run.seeder.send(Array.from({ length: 100 }, workload()));
   await run.untilCaughtUp();
-  await processor.until('an effect and a dead letter to be counted', async () => {
+  await processor.until('an effect, a dead letter and a lag to be told', async () => {
     const metrics = await processor.metrics();
     const counts = ['millrace_effects_total', 'millrace_records_dead_lettered_total'].map((name) => metrics?.sum(name));
-    return counts.every((count = 0) => count > 0);
+    // The brokers are asked for the lag about once a second.
+    return counts.every((count = 0) => count > 0) && (metrics?.series('millrace_lag_records').length ?? 0) > 0;
   });
   const answer = await fetch(processor.url('/metrics'));
   const scrape = (await answer.text()).replace(/^(# \w+ )?(nodejs|process)_.*\n/gm, '');
