@@ -71,7 +71,8 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
 
   let { producer, watch } = await connect();
   const disconnect = (): Promise<unknown> => call<unknown>((done) => producer.disconnect(done));
-  /** Settles when a producer that was cut off has been replaced. */
+  /** False from when a producer was found cut off until the next one is connected. */
+  let isConnected = true;
   let replacing: Promise<void> | null = null;
   const produce = (seed: Seed): void => {
     const { key, value, headers, timestamp, partition } = seed;
@@ -79,26 +80,28 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
     producer.produce(topic, partition ?? null, value, key, timestamp ?? Date.now(), seed, own);
   };
   const replace = async (): Promise<void> => {
-    await disconnect();
+    if (isConnected) {
+      isConnected = false;
+      await disconnect();
+    }
     ({ producer, watch } = await connect());
+    isConnected = true;
     // Some of them may have been written all the same, and stand there twice then: sources like any other.
     for (const seed of outstanding) produce(seed);
   };
   const checking = setInterval(() => {
     if (!watch.isCutOff || replacing) return;
-    replacing = replace().then(
-      () => void (replacing = null),
-      (error: unknown) => {
-        failure = `a new producer: ${String(error)}`;
-        replacing = null; // the next check tries again
-      },
-    );
+    replacing = replace()
+      .catch((error: unknown) => {
+        failure = `a new producer: ${String(error)}`; // the next check tries again
+      })
+      .finally(() => (replacing = null));
   }, 1_000);
 
   const enqueue = (seed: Seed): void => {
     outstanding.add(seed);
     sent++;
-    if (!replacing) produce(seed);
+    if (isConnected) produce(seed);
   };
   const allAcknowledged = (): Promise<unknown> =>
     waitFor('the seeds to be acknowledged', () => outstanding.size === 0, {
@@ -131,7 +134,7 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
       feeds.forEach(clearInterval);
       clearInterval(checking);
       await replacing;
-      await disconnect();
+      if (isConnected) await disconnect();
     },
   };
 }
