@@ -25,6 +25,7 @@ interface Gap {
 
 /** What the client last told of its state is a second old, and may be of before the lane began, or was moved. */
 const STALE_MS = 2_000;
+
 /**
  * Watches that the logs which the lanes read are still those that they began with: going on somewhere else hides a loss.
  * Records may be deleted before they are read, by retention or by hand.

@@ -1,5 +1,4 @@
-import { expect } from 'vitest';
-
+import { judgeAlive } from '../helpers/judge-alive.ts';
 import { commits } from '../helpers/kafka-proxy/request.ts';
 import { startScenario } from '../helpers/scenario.ts';
 import { passed } from '../helpers/wait.ts';
@@ -26,13 +25,7 @@ row(
     proxy.mend(); // nobody is left to let the request go to
     await passed(DOWN_MS);
     await broker.start();
-    await run.untilCaughtUp(RECOVERY_MS);
-    await feed.stop();
-    await run.judge();
-    for (const processor of run.processors) {
-      expect(processor.exit).toBeNull();
-      await processor.untilReady();
-    }
+    await judgeAlive(run, feed, RECOVERY_MS);
     exposed({ requestsHeld: 1, unknownCommits: 1, rebalances: 2, transactions: 10 });
   },
 );

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 
 import type { OwnBroker } from '../../dev/broker.ts';
 import type { BrokerCluster } from '../helpers/broker-cluster.ts';
+import { judgeAlive } from '../helpers/judge-alive.ts';
 import type { Rig } from '../helpers/rig.ts';
 import { startScenario, type Scenario } from '../helpers/scenario.ts';
 import type { Feed } from '../helpers/seeder.ts';
@@ -39,15 +40,9 @@ async function startLoad(rig: Rig): Promise<{ run: Scenario; feed: Feed }> {
   return { run, feed };
 }
 
-async function judgeAlive(run: Scenario, feed: Feed, brokers: BrokerCluster): Promise<void> {
+async function judgeAllAlive(run: Scenario, feed: Feed, brokers: BrokerCluster): Promise<void> {
   await brokers.untilInSync();
-  await run.untilCaughtUp(RECOVERY_MS);
-  await feed.stop();
-  await run.judge();
-  for (const processor of run.processors) {
-    expect(processor.exit).toBeNull();
-    await processor.untilReady();
-  }
+  await judgeAlive(run, feed, RECOVERY_MS);
 }
 
 row.for([
@@ -61,7 +56,7 @@ row.for([
   await waitFor('another leader', async () => (await leaderAs(role, run, brokers)) !== victim);
   await run.untilCaughtUp(RECOVERY_MS);
   await victim.start();
-  await judgeAlive(run, feed, brokers);
+  await judgeAllAlive(run, feed, brokers);
   rig.expose({ brokersKilled: 1 });
   exposed({ brokersKilled: 1, transactions: 20, rebalances: 2 });
 });
@@ -77,7 +72,7 @@ row.for([
   await victim.freeze();
   await waitFor('20 s to pass', () => Date.now() > thawAt);
   await victim.thaw();
-  await judgeAlive(run, feed, brokers);
+  await judgeAllAlive(run, feed, brokers);
   rig.expose({ brokersFrozen: 1 });
   // What it was asked just before gets no answer.
   exposed({ brokersFrozen: 1, transactions: 20, rebalances: 2, recycles: 1 });
@@ -96,7 +91,7 @@ row(
         await brokers.untilInSync();
       }
     }
-    await judgeAlive(run, feed, brokers);
+    await judgeAllAlive(run, feed, brokers);
     rig.expose({ restarts });
     exposed({ restarts: 6, transactions: 50, rebalances: 2, recycles: 1 });
   },
@@ -116,7 +111,7 @@ row(
     await waitFor('a minute to pass', () => Date.now() > backAt, { timeoutMs: STARVED_MS });
     expect(await committedRecords(run), 'records committed by too few brokers').toBe(committed);
     await Promise.all(lost.map((broker) => broker.start()));
-    await judgeAlive(run, feed, brokers);
+    await judgeAllAlive(run, feed, brokers);
     rig.expose({ brokersKilled: lost.length });
     exposed({ brokersKilled: 2, transactions: 10, rebalances: 2, recycles: 1 });
   },

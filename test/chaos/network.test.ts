@@ -7,6 +7,7 @@ import {
   toGroupCoordinator,
   toTransactionCoordinator,
 } from '../helpers/kafka-proxy/request.ts';
+import { judgeAlive } from '../helpers/judge-alive.ts';
 import type { Processor } from '../helpers/processor.ts';
 import type { Rig } from '../helpers/rig.ts';
 import { startScenario, type Scenario, type ScenarioOptions } from '../helpers/scenario.ts';
@@ -30,17 +31,6 @@ async function underLoad(rig: Rig, options: ScenarioOptions): Promise<{ run: Sce
   return { run, feed };
 }
 
-/** Everything is done with, by the processes that were there all the time. */
-async function judgeAlive(run: Scenario, feed: Feed): Promise<void> {
-  await run.untilCaughtUp(HEALED_MS);
-  await feed.stop();
-  await run.judge();
-  for (const processor of run.processors) {
-    expect(processor.exit).toBeNull();
-    await processor.untilReady();
-  }
-}
-
 const recyclesOf = (processors: readonly Processor[]): number =>
   processors.reduce((sum, { lastMetrics }) => sum + (lastMetrics?.sum('millrace_producer_recycles_total') ?? 0), 0);
 
@@ -50,7 +40,7 @@ row('C1: all connections are reset every 2 s', async ({ rig, proxy, random, expo
     proxy.reset();
     await passed(random.integer(1_500, 2_500));
   }
-  await judgeAlive(run, feed);
+  await judgeAlive(run, feed, HEALED_MS);
   exposed({ connectionsReset: 60, recycles: 10, transactions: 20 });
 });
 
@@ -63,7 +53,7 @@ row('C2: for 45 s connections stay open and nothing arrives', async ({ rig, prox
     await processor.until('/ready to say no', async () => (await processor.readiness())?.status === 503);
   await waitFor('45 s to pass', () => Date.now() > healsAt, { timeoutMs: 60_000 });
   proxy.mend();
-  await judgeAlive(run, feed);
+  await judgeAlive(run, feed, HEALED_MS);
   exposed({ connectionsSwallowed: 4, recycles: 2, transactions: 10, abortedTransactions: 1 });
 });
 
@@ -77,7 +67,7 @@ row('C3: the reply to a commit gets lost', async ({ rig, proxy, random, exposed 
     await waitFor('the producer to be replaced', () => recyclesOf(run.processors) > before);
     expect(proxy.counts.repliesLost).toBe(losses);
   }
-  await judgeAlive(run, feed);
+  await judgeAlive(run, feed, HEALED_MS);
   exposed({ repliesLost: LOSSES, recycles: LOSSES, rebalances: 2, transactions: 10 });
 });
 
@@ -87,7 +77,7 @@ row('C3: no reply to commits comes until the product gives up waiting', async ({
   proxy.loseReplies(from('a', commits), Infinity);
   await waitFor('a commit to be given up', () => recyclesOf(run.processors) > 0);
   proxy.mend();
-  await judgeAlive(run, feed);
+  await judgeAlive(run, feed, HEALED_MS);
   expect(a?.exit).toBeNull();
   exposed({ repliesLost: 2, unknownCommits: 1, transactions: 10 });
 });
@@ -105,7 +95,7 @@ row.for(['Produce', 'TxnOffsetCommit', 'AddOffsetsToTxn', 'InitProducerId'] as c
       await waitFor('the producer to be replaced', () => recyclesOf(run.processors) > before, { timeoutMs: 60_000 });
       await waitFor('the reply to get lost', () => proxy.counts.repliesLost >= losses);
     }
-    await judgeAlive(run, feed);
+    await judgeAlive(run, feed, HEALED_MS);
     exposed({ repliesLost: LOSSES, recycles: LOSSES, transactions: 10 });
   },
 );
@@ -119,7 +109,7 @@ row('C5: the transaction coordinator can not be reached', async ({ rig, proxy, e
   proxy.cutOff(toTransactionCoordinator);
   await passed(CUT_MS);
   proxy.mend();
-  await judgeAlive(run, feed);
+  await judgeAlive(run, feed, HEALED_MS);
   exposed({ connectionsSwallowed: 2, recycles: 2, abortedTransactions: 1, transactions: 10 });
 });
 
@@ -131,7 +121,7 @@ row('C5: one of two processes can not reach the group coordinator', async ({ rig
   await run.untilCaughtUp(CUT_MS);
   await passed(CUT_MS / 2);
   proxy.mend();
-  await judgeAlive(run, feed);
+  await judgeAlive(run, feed, HEALED_MS);
   exposed({ connectionsSwallowed: 1, rebalances: 4, abortedTransactions: 1, transactions: 10 });
 });
 
@@ -145,7 +135,7 @@ row(
     await run.untilCaughtUp(HEALED_MS);
     rig.expose({ commitsWhileSlow: slow.count });
     proxy.mend();
-    await judgeAlive(run, feed);
+    await judgeAlive(run, feed, HEALED_MS);
     exposed({ commitsWhileSlow: 10, transactions: 20 });
   },
 );

@@ -52,8 +52,11 @@ export async function startReader(
     consumer.on('partition.eof', (end) => void positions.set(partitionId(end), end.offset));
     const watch = watchCutOff(consumer);
     await call<unknown>((done) => consumer.connect({ timeout: 10_000 }, done));
-    const at = ({ topic, partition }: Partition) => positions.get(partitionId({ topic, partition })) ?? 0;
-    consumer.assign(partitions.map(({ topic, partition }) => ({ topic, partition, offset: at({ topic, partition }) })));
+    consumer.assign(
+      partitions.map(({ topic, partition }) => {
+        return { topic, partition, offset: positions.get(partitionId({ topic, partition })) ?? 0 };
+      }),
+    );
     consumer.setDefaultConsumeTimeout(0);
     return { consumer, watch };
   }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 
+import { judgeAlive } from '../helpers/judge-alive.ts';
 import { withOwnBroker } from '../helpers/own-broker.ts';
 import { startScenario } from '../helpers/scenario.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -9,20 +10,14 @@ const it = withOwnBroker();
 
 it('B1: survives a clean restart of the broker under load without a restart of its own', async ({ rig, broker }) => {
   const run = await startScenario(rig);
-  const processors = [await run.startReady('a'), await run.startReady('b')];
+  await run.startReady('a');
+  await run.startReady('b');
   const feed = run.seeder.feed(workload(), 300);
   await run.untilCommitted(500);
   await waitFor('an open transaction', () => run.hasOpenTransaction('a'), { everyMs: 5 });
   await broker.stop();
   await broker.start();
-  await run.untilCaughtUp();
-  await feed.stop();
-
-  await run.judge();
-  for (const processor of processors) {
-    expect(processor.exit).toBeNull();
-    await processor.untilReady();
-  }
+  await judgeAlive(run, feed);
 });
 
 const QUIET_MS = 8_000;
