@@ -1,18 +1,20 @@
 /**
  * `npm run demo`: 20,000 real flights through config/flights.yaml on a real broker. A worker is killed in the middle of a
- * transaction, later the supervisor; then what readers see is compared with the source file. Where PostgreSQL is installed,
- * the delayed flights then go to a database and a service through config/flights-effects.yaml.
+ * transaction, later the supervisor, then the broker; whatever else somebody kills meanwhile is started again, too. Then what
+ * readers see is compared with the source file. Where PostgreSQL is installed, the delayed flights go on to a database and a
+ * service through config/flights-effects.yaml.
  *
  * Whatever it starts ends with it, also on Ctrl-C: see guard.ts.
  */
-import { type Cluster, connectCluster } from '../test/helpers/cluster.ts';
 import { useBroker } from './broker.ts';
 import { applyEffects, EFFECTS_CONFIG } from './demo/apply-effects.ts';
 import { effectsTable, wrongEffects } from './demo/effects-verdict.ts';
-import { type FlightRecord, flightRecords } from './demo/flights.ts';
+import { flightRecords } from './demo/flights.ts';
+import { keepBroker, type KeptBroker } from './demo/kept-broker.ts';
 import { CONFIG } from './demo/process.ts';
 import { Progress } from './demo/progress.ts';
 import { type Outcome, routeFlights } from './demo/route-flights.ts';
+import { Story } from './demo/story.ts';
 import { deleteTopics } from './demo/topics.ts';
 import { type Row, table } from './demo/verdict.ts';
 import { hasPostgres } from './setup/postgres.mjs';
@@ -21,43 +23,36 @@ const SHOWN_CULPRITS = 5;
 
 /** Gives whether all is right. */
 async function demo(): Promise<boolean> {
-  const broker = await useBroker();
-  console.log(`broker: ${broker.origin}, ${broker.bootstrapServers}`);
-  const cluster = await connectCluster(broker.bootstrapServers);
+  const story = new Story();
+  const given = await useBroker();
+  const broker = keepBroker(given, story);
   try {
-    const records = flightRecords();
-    const malformed = records.filter(({ flight }) => flight === 'malformed').length;
-    console.log(`records: ${records.length - malformed} flights and ${malformed} malformed`);
-    console.log(`started: millrace run ${CONFIG}`);
-    const outcome = await showFlights(cluster, broker.bootstrapServers, records);
-    const areEffectsRight = await showEffects(cluster, broker.bootstrapServers);
-    await deleteTopics(cluster);
-    return showVerdict(outcome) && areEffectsRight;
+    console.log(`broker: ${given.origin}, ${given.bootstrapServers}`);
+    if (broker.killCommand !== undefined) story.started('broker', broker.killCommand);
+    const outcome = await showFlights(broker, story);
+    const areEffectsRight = await showEffects(broker, story);
+    // One of our own goes with its topics.
+    if (broker.killCommand === undefined) await broker.withCluster(deleteTopics);
+    return showVerdict(outcome, story) && areEffectsRight;
   } finally {
-    await cluster.close();
     await broker.remove();
   }
 }
 
 /** Has the flights routed; prints the table and what is wrong. */
-async function showFlights(
-  cluster: Cluster,
-  bootstrapServers: string,
-  records: readonly FlightRecord[],
-): Promise<Outcome> {
+async function showFlights(broker: KeptBroker, story: Story): Promise<Outcome> {
+  const records = flightRecords();
+  const malformed = records.filter(({ flight }) => flight === 'malformed').length;
+  console.log(`records: ${records.length - malformed} flights and ${malformed} malformed`);
+  console.log(`started: millrace run ${CONFIG}`);
   const progress = new Progress(records.length);
+  story.say = (line) => progress.say(line);
   let outcome: Outcome;
   try {
-    outcome = await routeFlights(cluster, bootstrapServers, records, {
-      committed: (count) => progress.update(count),
-      killed: ({ victim, committed, inTransaction }) =>
-        progress.say(
-          `killed: SIGKILL of a ${victim} ${inTransaction ? 'in an open transaction' : 'between two transactions'}, ` +
-            `${committed} of ${records.length} committed; started again`,
-        ),
-    });
+    outcome = await routeFlights(broker, records, { witness: story, committed: (count) => progress.update(count) });
   } finally {
     progress.stop();
+    story.say = console.log;
   }
   const { rows, rolledBack } = outcome;
   console.log(
@@ -70,16 +65,14 @@ async function showFlights(
 }
 
 /** Has the delayed flights applied outside of Kafka; gives false where that went wrong. */
-async function showEffects(cluster: Cluster, bootstrapServers: string): Promise<boolean> {
+async function showEffects(broker: KeptBroker, story: Story): Promise<boolean> {
   if (!hasPostgres()) {
     console.log(`effects: left out, since there is no PostgreSQL on this machine to run ${EFFECTS_CONFIG} with`);
     return true;
   }
   console.log(`started: millrace run ${EFFECTS_CONFIG}, with a PostgreSQL and a desk service`);
   try {
-    const applied = await applyEffects(cluster, bootstrapServers, () =>
-      console.log("killed: SIGKILL between the database's commit and that of the offsets; started again"),
-    );
+    const applied = await applyEffects(broker, story);
     console.log(effectsTable(applied));
     const wrong = wrongEffects(applied);
     console.log(
@@ -95,13 +88,13 @@ async function showEffects(cluster: Cluster, bootstrapServers: string): Promise<
   }
 }
 
-function showVerdict(outcome: Outcome): boolean {
+function showVerdict(outcome: Outcome, story: Story): boolean {
   const wrong = wrongRows(outcome);
   const figures = wrong.map(({ what, expected, seen }) => `${what} ${seen} instead of ${expected}`).join(', ');
   console.log(
     wrong.length === 0
-      ? `verdict: exactly once: kills of a worker and of its supervisor, and each of ${outcome.rows[0]?.seen} records has its one result`
-      : `verdict: NOT exactly once: ${figures}`,
+      ? `verdict: exactly once: ${story.kills}, and each of ${outcome.rows[0]?.seen} records has its one result`
+      : `verdict: NOT exactly once: ${story.kills}, and ${figures}`,
   );
   return wrong.length === 0;
 }

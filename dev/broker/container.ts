@@ -38,6 +38,8 @@ export function createBrokerContainer(shape: BrokerShape): OwnBroker {
     start,
     stop: () => command('stop', '--timeout', '60', name),
     kill: () => command('kill', name),
+    untilGone: () => command('wait', name),
+    killCommand: () => `docker kill ${name}`,
     freeze: () => command('pause', name),
     thaw: () => command('unpause', name),
     remove: () => guard.release(),

@@ -13,8 +13,12 @@ export interface OwnBroker extends Broker {
   stop(): Promise<void>;
   /** A crash (SIGKILL); resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Starts it again after `stop` or `kill`; resolves when it answers requests. */
+  /** Starts it again once it is gone; resolves when it answers requests. */
   start(): Promise<void>;
+  /** Resolves when its process is gone, whoever ended it; at once where there is none. */
+  untilGone(): Promise<void>;
+  /** The shell command that kills it as a crash would; it may be another one after each start. */
+  killCommand(): string;
   /** Slow, not dead: its connections stay open and nothing answers. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;

@@ -81,6 +81,10 @@ export function createJavaBroker(shape: BrokerShape, java: string, jars: string)
     start,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
+    async untilGone() {
+      if (broker) await once(broker, 'exit');
+    },
+    killCommand: () => `kill -9 ${broker?.pid ?? '(no process)'}`,
     freeze: async () => void broker?.kill('SIGSTOP'),
     thaw: async () => void broker?.kill('SIGCONT'),
     async remove() {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { Cluster } from '../../test/helpers/cluster.ts';
 import { startGate } from '../../test/helpers/gate.ts';
 import { partitionId } from '../../src/pipeline/ports.ts';
 import { headerText, type LogRecord } from '../../src/prove/log-record.ts';
@@ -11,6 +10,9 @@ import { startStubService, type StubService } from '../../test/helpers/stub-serv
 import { waitFor } from '../../test/helpers/wait.ts';
 import { freePorts } from '../broker/ports.ts';
 import type { Applied } from './effects-verdict.ts';
+import type { KeptBroker } from './kept-broker.ts';
+import { keepRunning } from './kept-process.ts';
+import type { Witness } from './kills.ts';
 import { delayedPartitions, OUTPUTS, readOutputs } from './topics.ts';
 
 export const EFFECTS_CONFIG = 'config/flights-effects.yaml';
@@ -18,12 +20,15 @@ const GROUPS = ['flights.store-delays', 'flights.tell-desk'];
 /** Batches that the database confirms, and requests that the desk answers, before the kill. */
 const CONFIRMED_BATCHES = 10;
 const ANSWERED_REQUESTS = 300;
-const PATIENCE = { timeoutMs: 60_000, everyMs: 20 };
+/** Longer than a broker takes to come back, twice in a row. */
+const PATIENCE = { timeoutMs: 120_000, everyMs: 20 };
+const VICTIM = 'process of the effects';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What it takes to run config/flights-effects.yaml. */
 interface Surroundings {
-  readonly bootstrapServers: string;
+  readonly broker: KeptBroker;
+  readonly witness: Witness;
   readonly database: string;
   readonly desk: StubService;
 }
@@ -31,25 +36,23 @@ interface Surroundings {
 /**
  * Has the delayed flights stored and told to the desk by a process that is killed on the way: the database
  * has committed a batch and the desk has noted flights, but the process has not heard of it and committed no offsets for it.
- * Another one goes on, and must meet the same events again.
+ * Another one goes on, and must meet the same events again. Whatever somebody else kills meanwhile is started again.
  */
-export async function applyEffects(cluster: Cluster, bootstrapServers: string, killed: () => void): Promise<Applied> {
-  const outputs = await readOutputs(cluster, bootstrapServers, 'read_committed');
+export async function applyEffects(broker: KeptBroker, witness: Witness): Promise<Applied> {
+  const outputs = await readOutputs(broker, 'read_committed');
   const delayed = outputs.filter(({ topic }) => topic === OUTPUTS.delayed);
   const postgres = await startPostgres();
   const desk = await startStubService();
   try {
     const database = await postgres.createDatabase();
-    const surroundings = { bootstrapServers, database, desk };
+    const surroundings = { broker, witness, database, desk };
     await prepare(surroundings);
     const before = await applyUntilKilled(surroundings, postgres.port);
-    killed();
-    const { after, repeats } = await applyTheRest(surroundings, cluster, delayed);
+    const counts = await applyTheRest(surroundings, delayed);
     return {
       events: delayed.map((record) => headerText(record, 'event-id') ?? ''),
       before,
-      after,
-      repeats,
+      ...counts,
       stored: await storedEvents(database),
       requests: desk.requests,
     };
@@ -67,7 +70,7 @@ async function prepare(surroundings: Surroundings): Promise<void> {
 
 /** Gives how many events the database has when the process is gone. */
 async function applyUntilKilled(surroundings: Surroundings, databasePort: number): Promise<number> {
-  const { database, desk } = surroundings;
+  const { database, desk, witness } = surroundings;
   const gate = await startGate(databasePort);
   const url = new URL(database);
   url.port = String(gate.port);
@@ -75,52 +78,60 @@ async function applyUntilKilled(surroundings: Surroundings, databasePort: number
   void gate.hold('answer', 'COMMIT', CONFIRMED_BATCHES).then(() => (hasAnswer = true));
   desk.next(...Array.from({ length: ANSWERED_REQUESTS }, () => ({ type: 'apply' }) as const));
   desk.always({ type: 'slow', ms: 2 * PATIENCE.timeoutMs });
-  const millrace = startMillrace(['run', EFFECTS_CONFIG], { ...surroundings, database: url.href });
+  const start = () => startMillrace(['run', EFFECTS_CONFIG], { ...surroundings, database: url.href });
+  const millrace = keepRunning(start, VICTIM, witness);
+  const patience = { ...PATIENCE, seen: () => millrace.processor.lastWords() };
   try {
-    const isCaught = () => hasAnswer && desk.requests.length > ANSWERED_REQUESTS;
-    await millrace.until('a commit of the database to be held back, and answers of the desk', isCaught, PATIENCE);
+    const isCaught = () => {
+      millrace.check();
+      return hasAnswer && desk.requests.length > ANSWERED_REQUESTS;
+    };
+    await waitFor('a commit of the database to be held back, and answers of the desk', isCaught, patience);
     // What is held back may be the answer to a statement before the commit: a session that is idle has committed.
-    await millrace.until(
-      'the database to have committed',
-      async () => (await sessions(database, 'busy')) === 0,
-      PATIENCE,
-    );
+    await waitFor('the database to have committed', async () => (await sessions(database, 'busy')) === 0, patience);
   } finally {
     await millrace.kill();
     await gate.close();
   }
+  witness.killed({
+    victim: VICTIM,
+    by: 'the demo',
+    moment: "between the database's commit and that of the offsets",
+  });
   desk.always({ type: 'apply' });
   await waitFor('the killed process to be gone for the database', async () => (await sessions(database, 'all')) === 0);
   return (await storedEvents(database)).length;
 }
 
-async function applyTheRest(surroundings: Surroundings, cluster: Cluster, delayed: readonly LogRecord[]) {
+async function applyTheRest(surroundings: Surroundings, delayed: readonly LogRecord[]) {
+  const { broker, witness } = surroundings;
   const [port] = await freePorts();
-  const millrace = startMillrace(['run', EFFECTS_CONFIG], surroundings, port);
+  const millrace = keepRunning(() => startMillrace(['run', EFFECTS_CONFIG], surroundings, port), VICTIM, witness);
+  const patience = { ...PATIENCE, everyMs: 100, seen: () => millrace.processor.lastWords() };
   const ends = new Map<string, number>();
   for (const record of delayed) ends.set(partitionId(record), record.offset + 1);
   try {
     for (const group of GROUPS) {
       const isDone = async () => {
-        const committed = await cluster.committed(group, delayedPartitions);
+        millrace.check();
+        const committed = await broker.withCluster((cluster) => cluster.committed(group, delayedPartitions));
         return [...ends].every(([partition, end]) => (committed.get(partition) ?? 0) >= end);
       };
-      await millrace.until(`${group} to commit all delayed flights`, isDone, { ...PATIENCE, everyMs: 100 });
+      await waitFor(`${group} to commit all delayed flights`, isDone, patience);
     }
-    const metrics = await millrace.until('its metrics', () => millrace.metrics());
+    const metrics = await waitFor('its metrics', () => millrace.processor.metrics(), patience);
     const count = (outcome: string) => metrics.sum('millrace_effects_total', { pipeline: 'store-delays', outcome });
-    const counts = { after: count('applied'), repeats: count('repeat') };
-    millrace.signal('SIGTERM');
-    await endsWell(millrace);
+    const counts = { after: count('applied'), repeats: count('repeat'), areCounted: millrace.starts === 1 };
+    await millrace.stop();
     return counts;
   } finally {
     await millrace.kill();
   }
 }
 
-function startMillrace(args: readonly string[], { bootstrapServers, database, desk }: Surroundings, httpPort?: number) {
+function startMillrace(args: readonly string[], { broker, database, desk }: Surroundings, httpPort?: number) {
   const env = {
-    KAFKA_BOOTSTRAP_SERVERS: bootstrapServers,
+    KAFKA_BOOTSTRAP_SERVERS: broker.bootstrapServers,
     DATABASE_URL: database,
     DESK_URL: desk.url,
     MILLRACE_HTTP_PORT: String(httpPort ?? 0),

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import type { Cluster } from '../../test/helpers/cluster.ts';
 import { startSeeder } from '../../test/helpers/seeder.ts';
-import { INPUT } from './topics.ts';
+import type { ReachableBroker } from './kept-broker.ts';
+import { INPUT, readInput } from './topics.ts';
 
 /** A flight as the data set has it. */
 export interface Flight {
@@ -56,9 +58,22 @@ export function flightRecords(): FlightRecord[] {
   return records;
 }
 
-/** Sends them slowly enough for a kill to come in the middle; resolves when the broker has acknowledged all. */
-export async function feed(bootstrapServers: string, records: readonly FlightRecord[]): Promise<void> {
-  const seeder = await startSeeder(bootstrapServers, INPUT);
+/** Sends them slowly enough for a kill to come in the middle; resolves when the broker has acknowledged all, each written once. */
+export async function feed(broker: ReachableBroker, records: readonly FlightRecord[]): Promise<void> {
+  const { bootstrapServers } = broker;
+  await broker.withCluster(async (cluster) =>
+    send(bootstrapServers, await unwritten(cluster, bootstrapServers, records)),
+  );
+}
+
+/** Those that an earlier try has not brought into the topic. No two of them are equal. */
+async function unwritten(cluster: Cluster, bootstrapServers: string, records: readonly FlightRecord[]) {
+  const written = new Set((await readInput(cluster, bootstrapServers)).map(({ value }) => String(value)));
+  return records.filter(({ value }) => !written.has(String(value)));
+}
+
+async function send(bootstrapServers: string, records: readonly FlightRecord[]): Promise<void> {
+  const seeder = await startSeeder(bootstrapServers, INPUT, { resends: false });
   try {
     for (let start = 0; start < records.length; start += FEED.records) {
       await seeder.send(records.slice(start, start + FEED.records));

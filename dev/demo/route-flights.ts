@@ -1,8 +1,8 @@
-import type { Cluster } from '../../test/helpers/cluster.ts';
 import { contentsOf, expectedContents } from './contents.ts';
 import { feed, type FlightRecord } from './flights.ts';
+import type { KeptBroker } from './kept-broker.ts';
 import { processWithKills, type Watch } from './process.ts';
-import { createTopics, readOutputs, recordsIn } from './topics.ts';
+import { createTopics, readInput, readOutputs } from './topics.ts';
 import { compare, countRow, type Row } from './verdict.ts';
 
 export interface Outcome {
@@ -14,20 +14,17 @@ export interface Outcome {
 
 /** Feeds the records, has them routed by processes that are killed on the way, and looks at what came out. The topics are left to the caller. */
 export async function routeFlights(
-  cluster: Cluster,
-  bootstrapServers: string,
+  broker: KeptBroker,
   records: readonly FlightRecord[],
   watch: Watch,
 ): Promise<Outcome> {
-  await createTopics(cluster);
-  await Promise.all([
-    feed(bootstrapServers, records),
-    processWithKills(cluster, bootstrapServers, records.length, watch),
-  ]);
-  const visible = await readOutputs(cluster, bootstrapServers, 'read_committed');
-  const written = await readOutputs(cluster, bootstrapServers, 'read_uncommitted');
+  await createTopics(broker);
+  await Promise.all([feed(broker, records), processWithKills(broker, records.length, watch)]);
+  const sent = await broker.withCluster((cluster) => readInput(cluster, broker.bootstrapServers));
+  const visible = await readOutputs(broker, 'read_committed');
+  const written = await readOutputs(broker, 'read_uncommitted');
   const rows = [
-    countRow('records in', records.length, await recordsIn(cluster)),
+    countRow('records in', records.length, sent.length),
     ...compare(expectedContents(records), contentsOf(visible)),
   ];
   return { rows, rolledBack: written.length - visible.length };

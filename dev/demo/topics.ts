@@ -2,6 +2,8 @@ import type { Cluster } from '../../test/helpers/cluster.ts';
 import { partitionId } from '../../src/pipeline/ports.ts';
 import type { LogRecord, Partition } from '../../src/prove/log-record.ts';
 import { type Isolation, readUpTo } from '../../test/helpers/reader.ts';
+import { waitFor } from '../../test/helpers/wait.ts';
+import type { ReachableBroker } from './kept-broker.ts';
 
 export const INPUT = 'flights';
 export const OUTPUTS = {
@@ -26,17 +28,20 @@ function partitionsOf(topic: string): Partition[] {
 }
 
 /** Creates the topics of config/flights.yaml and config/flights-effects.yaml, none of which may exist: a given broker may hold somebody's records. */
-export async function createTopics(cluster: Cluster): Promise<void> {
-  for (const [index, topic] of topics.entries()) {
-    try {
-      await cluster.createTopic(topic, PARTITIONS);
-    } catch (error) {
-      await cluster.deleteTopics(topics.slice(0, index));
-      if ((error as { code?: number }).code !== TOPIC_EXISTS) throw error;
-      throw new Error(`the broker has a topic ${topic} already: delete it, or give the demo another broker`, {
-        cause: error,
-      });
-    }
+export async function createTopics(broker: ReachableBroker): Promise<void> {
+  const known = await broker.withCluster((cluster) => cluster.named(INPUT));
+  const taken = topics.find((topic) => known.includes(topic));
+  if (taken !== undefined)
+    throw new Error(`the broker has a topic ${taken} already: delete it, or give the demo another broker`);
+  for (const topic of topics) await broker.withCluster((cluster) => createTopic(cluster, topic));
+}
+
+async function createTopic(cluster: Cluster, topic: string): Promise<void> {
+  try {
+    await cluster.createTopic(topic, PARTITIONS);
+  } catch (error) {
+    // It was made by a call whose answer was lost with the broker.
+    if ((error as { code?: number }).code !== TOPIC_EXISTS) throw error;
   }
 }
 
@@ -44,20 +49,23 @@ export async function deleteTopics(cluster: Cluster): Promise<void> {
   await cluster.deleteTopics(topics);
 }
 
-export async function recordsIn(cluster: Cluster): Promise<number> {
-  const ends = await cluster.ends(inputPartitions);
-  return ends.reduce((sum, { highWatermark }) => sum + highWatermark, 0);
+/** All that stands in the input. */
+export async function readInput(cluster: Cluster, bootstrapServers: string): Promise<readonly LogRecord[]> {
+  const ends = (await cluster.ends(inputPartitions)).map((end): [string, number] => [
+    partitionId(end),
+    end.highWatermark,
+  ]);
+  return readUpTo(bootstrapServers, inputPartitions, new Map(ends));
 }
 
-/** All that a reader finds in the output topics, once nothing writes to them any more. */
-export async function readOutputs(
-  cluster: Cluster,
-  bootstrapServers: string,
-  isolation: Isolation,
-): Promise<readonly LogRecord[]> {
-  const ends = (await cluster.ends(outputPartitions)).map((end): [string, number] => [
-    partitionId(end),
-    isolation === 'read_committed' ? end.lastStable : end.highWatermark,
-  ]);
-  return readUpTo(bootstrapServers, outputPartitions, new Map(ends), isolation);
+/** All that a reader finds in the output topics, once nothing writes to them any more and all transactions have ended. */
+export async function readOutputs(broker: ReachableBroker, isolation: Isolation): Promise<readonly LogRecord[]> {
+  return broker.withCluster(async (cluster) => {
+    const ends = await waitFor('all transactions to end', async () => {
+      const found = await cluster.ends(outputPartitions);
+      return found.every(({ lastStable, highWatermark }) => lastStable === highWatermark) && found;
+    });
+    const upTo = new Map(ends.map((end) => [partitionId(end), end.highWatermark]));
+    return readUpTo(broker.bootstrapServers, outputPartitions, upTo, isolation);
+  });
 }

@@ -50,7 +50,13 @@ export async function connectCluster(bootstrapServers: string): Promise<Cluster>
       { 'bootstrap.servers': bootstrapServers, 'group.id': group, 'isolation.level': 'read_committed', log_level: 0 },
       {},
     );
-    const connected = call<unknown>((done) => reader.connect({ timeout: 10_000 }, done)).then(() => reader);
+    const connected = call<unknown>((done) => reader.connect({ timeout: 10_000 }, done)).then(
+      () => reader,
+      (error: unknown) => {
+        offsetReaders.delete(group); // the broker is away: the next one who asks tries again
+        throw error;
+      },
+    );
     offsetReaders.set(group, connected);
     return connected;
   };

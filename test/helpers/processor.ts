@@ -144,9 +144,16 @@ export function startProcessor({ args, cwd, httpPort, env = {}, container }: Pro
     );
   }
 
-  const toGroup = (signal: NodeJS.Signals): void => {
-    if (exit === null) process.kill(-pid, signal);
+  const send = (target: number, signal: NodeJS.Signals): void => {
+    if (exit !== null) return;
+    try {
+      process.kill(target, signal);
+    } catch (error) {
+      // Somebody else has killed it, and its end is about to be told.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
   };
+  const toGroup = (signal: NodeJS.Signals): void => send(-pid, signal);
 
   async function untilExit(patience: Patience = {}): Promise<Exit> {
     return waitFor('the process to end', () => exit ?? undefined, { ...patience, seen: lastWords });
@@ -176,9 +183,7 @@ export function startProcessor({ args, cwd, httpPort, env = {}, container }: Pro
     untilLogged: (pattern, patience) =>
       until(`${String(pattern)} in the log`, () => log.find((line) => pattern.test(line)), patience),
     untilExit,
-    signal(name) {
-      if (exit === null) process.kill(pid, name);
-    },
+    signal: (name) => send(pid, name),
     interrupt: () => toGroup('SIGINT'),
     stop: () => toGroup('SIGSTOP'),
     cont: () => toGroup('SIGCONT'),
@@ -189,7 +194,7 @@ export function startProcessor({ args, cwd, httpPort, env = {}, container }: Pro
       await untilExit();
     },
     async crash() {
-      if (exit === null) process.kill(pid, 'SIGKILL');
+      send(pid, 'SIGKILL');
       await untilExit();
     },
     lastWords,

@@ -31,9 +31,18 @@ export interface Feed {
   stop(): Promise<void>;
 }
 
+export interface SeederOptions {
+  /** Whether a seed that may stand in the topic already is sent once more rather than given up: by default it is. */
+  readonly resends?: boolean;
+}
+
 const TICK_MS = 20;
 
-export async function startSeeder(bootstrapServers: string, topic: string): Promise<Seeder> {
+export async function startSeeder(
+  bootstrapServers: string,
+  topic: string,
+  { resends = true }: SeederOptions = {},
+): Promise<Seeder> {
   /** What the broker has not acknowledged. */
   const outstanding = new Set<Seed>();
   let sent = 0;
@@ -90,7 +99,7 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
     for (const seed of outstanding) produce(seed);
   };
   const checking = setInterval(() => {
-    if (!watch.isCutOff || replacing) return;
+    if (!resends || !watch.isCutOff || replacing) return;
     replacing = replace()
       .catch((error: unknown) => {
         failure = `a new producer: ${String(error)}`; // the next check tries again
@@ -103,8 +112,12 @@ export async function startSeeder(bootstrapServers: string, topic: string): Prom
     sent++;
     if (isConnected) produce(seed);
   };
+  const areAcknowledged = (): boolean => {
+    if (!resends && watch.isCutOff) throw new Error(`the seeder lost all brokers with ${outstanding.size} seeds open`);
+    return outstanding.size === 0;
+  };
   const allAcknowledged = (): Promise<unknown> =>
-    waitFor('the seeds to be acknowledged', () => outstanding.size === 0, {
+    waitFor('the seeds to be acknowledged', areAcknowledged, {
       timeoutMs: 90_000,
       seen: () => `${outstanding.size} of ${sent} are not\n${failure}`,
     });

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
 import { feed, flightRecords } from '../../dev/demo/flights.ts';
+import type { ReachableBroker } from '../../dev/demo/kept-broker.ts';
 import { createTopics, deleteTopics, inputPartitions, readOutputs } from '../../dev/demo/topics.ts';
 import { STAGE_PREFIX } from '../../src/prove/stage.ts';
 import { expectNothingLeft, provable, stageOf, verdictOf } from '../helpers/proofs.ts';
@@ -16,9 +17,10 @@ const PATIENCE = { timeoutMs: 110_000 };
 it('proves the flights exactly once while workers are killed, frozen and rebalanced, and touches none of their topics', async ({
   rig,
 }) => {
-  await createTopics(rig.cluster);
+  const broker: ReachableBroker = { bootstrapServers: rig.bootstrapServers, withCluster: (work) => work(rig.cluster) };
+  await createTopics(broker);
   rig.onEnd(() => deleteTopics(rig.cluster));
-  await feed(rig.bootstrapServers, flightRecords().slice(0, 8_000));
+  await feed(broker, flightRecords().slice(0, 8_000));
   const before = await rig.cluster.ends(inputPartitions);
 
   const to = ['--bootstrap-servers', rig.bootstrapServers];
@@ -32,7 +34,7 @@ it('proves the flights exactly once while workers are killed, frozen and rebalan
   await expectNothingLeft(rig, stage);
   expect(await rig.cluster.ends(inputPartitions)).toEqual(before);
   expect(await rig.cluster.committed('flights.route-flights', inputPartitions)).toEqual(new Map());
-  expect(await readOutputs(rig.cluster, rig.bootstrapServers, 'read_uncommitted')).toEqual([]);
+  expect(await readOutputs(broker, 'read_uncommitted')).toEqual([]);
 });
 
 it('says "NOT exactly once" of a transform that writes past the transaction, and that its results can not be foretold', async ({

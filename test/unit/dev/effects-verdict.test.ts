@@ -14,6 +14,7 @@ const right: Applied = {
   before: 2,
   after: 1,
   repeats: 1,
+  areCounted: true,
   stored: ['b', 'a', 'c'],
   requests: [request('a'), request('b'), request('c'), request('c')],
 };
