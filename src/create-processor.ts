@@ -4,6 +4,7 @@ import { effectLanes } from './effects/lane.ts';
 import { EffectTarget } from './effects/target.ts';
 import { traced } from './effects/traced-adapter.ts';
 import { KafkaInput } from './kafka/consumer.ts';
+import { LastEnd } from './kafka/last-end.ts';
 import { needsOf } from './kafka/needs.ts';
 import { TransactionalProducer } from './kafka/producer.ts';
 import { loadEffect, loadPipeline } from './load-flow.ts';
@@ -68,15 +69,18 @@ function kafkaSide(flow: PipelineConfig | EffectConfig, observer: Observer, { co
   });
   // At the start only: a topic that goes missing later holds what is written to it, not everything.
   let checksTopics = true;
-  const createProducer = (batchBytes: number) => {
+  const report = (error: Error) => {
+    observer.clientError('producer', error);
+  };
+  const lastEnd = new LastEnd({ ...common, needs, report });
+  const createProducer = (batchBytes: number, isInDoubt: boolean) => {
     const producer = new TransactionalProducer({
       ...common,
       needs,
       batchBytes,
       properties: flow.producerProperties,
-      report: (error) => {
-        observer.clientError('producer', error);
-      },
+      report,
+      lastEnd: isInDoubt ? lastEnd : null,
       checksTopics,
     });
     checksTopics = false;

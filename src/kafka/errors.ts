@@ -73,6 +73,7 @@ const UNREACHED = new Set([
   88, // UNSTABLE_OFFSET_COMMIT: the offsets' transaction is still open
 ]);
 
+export const CONCURRENT_TRANSACTIONS = 51;
 export const QUEUE_FULL = -184;
 export const STATE = -172;
 /** A partition that the topic does not have. */

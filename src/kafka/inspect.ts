@@ -1,7 +1,7 @@
 import type { ClusterConfig } from '../config/compiled.ts';
 import { KafkaAdmin } from './admin.ts';
 import type { BrokerNode, DescribedTopic } from './native.ts';
-import { openConnection } from './wire/connection.ts';
+import { type ConnectionOptions, openConnection } from './wire/connection.ts';
 import { describeConfigs, mayReadGroup, mayWriteTransactionalId, type Settings } from './wire/questions.ts';
 
 /** Transactions and committed offsets are as safe as these are. */
@@ -10,6 +10,7 @@ export const INTERNAL_TOPICS = ['__transaction_state', '__consumer_offsets'];
 const TOPIC_SETTINGS = ['min.insync.replicas', 'max.message.bytes'];
 const BROKER_SETTINGS = ['transaction.max.timeout.ms'];
 const MAX_TRIES = 3;
+const CALL_MS = 10_000;
 
 /** What is asked for, by name. */
 export interface Subjects {
@@ -51,16 +52,19 @@ export async function inspectCluster(
   const { properties } = cluster;
   // What it complains of on the way comes again with its last try.
   const options = { cluster, clientId, properties, report: () => undefined };
-  const admin = await KafkaAdmin.connect(options, new AbortController().signal, MAX_TRIES);
+  const { signal } = new AbortController();
+  const admin = await KafkaAdmin.connect(options, signal, MAX_TRIES);
   try {
     const topics = await admin.describeTopics([...subjects.topics, ...INTERNAL_TOPICS]);
     const visible = topics.filter(({ error }) => !error).map(({ name }) => name);
     const [broker] = admin.brokers;
     const more: MoreFacts | Unasked = broker
-      ? await ask(cluster, broker, subjects, visible).catch((error: unknown): Unasked => ({
-          kind: 'unasked',
-          why: error instanceof Error ? error.message : String(error),
-        }))
+      ? await ask(cluster, broker, subjects, visible, { clientId, timeoutMs: CALL_MS, signal }).catch(
+          (error: unknown): Unasked => ({
+            kind: 'unasked',
+            why: error instanceof Error ? error.message : String(error),
+          }),
+        )
       : { kind: 'unasked', why: 'the cluster names no broker' };
     return { brokers: admin.brokers.length, topics, more };
   } finally {
@@ -73,8 +77,9 @@ async function ask(
   broker: BrokerNode,
   subjects: Subjects,
   visible: readonly string[],
+  options: ConnectionOptions,
 ): Promise<MoreFacts> {
-  const connection = await openConnection(cluster, broker);
+  const connection = await openConnection(cluster, broker, options);
   try {
     const settings = await describeConfigs(
       connection.ask,

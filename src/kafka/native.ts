@@ -41,7 +41,7 @@ export interface Metadata {
 
 export interface Client {
   connect(options: { allTopics: boolean; timeout: number }, done: Callback<Metadata>): void;
-  getMetadata(options: { topic: string; timeout: number }, done: Callback<Metadata>): void;
+  getMetadata(options: ({ topic: string } | { allTopics: true }) & { timeout: number }, done: Callback<Metadata>): void;
   isConnected(): boolean;
   /** Delivers what has happened. A consumer does that when it consumes. */
   poll?(): void;

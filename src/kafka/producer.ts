@@ -6,6 +6,7 @@ import { connect } from './connect.ts';
 import { KafkaInput } from './consumer.ts';
 import { explained, type Needs, unmetNeeds } from './denials.ts';
 import { classify, QUEUE_FULL, TOPIC_DENIED, UNKNOWN_PARTITION } from './errors.ts';
+import type { LastEnd } from './last-end.ts';
 import { type NativeConf, type NativeHeaders, Producer, type ProducerClient, promised } from './native.ts';
 import { present, presentHeader } from './present.ts';
 import { maxRecordBytes } from './record-limit.ts';
@@ -19,6 +20,8 @@ export interface ProducerOptions {
   batchBytes: number;
   properties: ClientProperties;
   report: (error: Error) => void;
+  /** Repeats the end of the last transaction; null where there is no doubt about that. */
+  lastEnd: LastEnd | null;
   /** Whether a topic that is missing or denied is refused at once; else only what is written to it is. */
   checksTopics: boolean;
 }
@@ -35,6 +38,7 @@ export class TransactionalProducer implements ProducerPort {
   readonly #requestTimeoutMs: number;
   #client: ProducerClient | null = null;
   #checksTopics: boolean;
+  #lastEnd: LastEnd | null;
   #doubt: 'slow-call' | 'disconnected' | null = null;
   readonly #onlyEventId: [Record<'event-id', string>] = [{ 'event-id': '' }];
   #lastCall: Promise<unknown> = Promise.resolve();
@@ -44,6 +48,7 @@ export class TransactionalProducer implements ProducerPort {
   constructor(options: ProducerOptions) {
     this.#options = options;
     this.#checksTopics = options.checksTopics;
+    this.#lastEnd = options.lastEnd;
     // Well below the transaction timeout: a request that got lost is then noticed, and the producer recycled, while
     // the transaction still lives.
     this.#requestTimeoutMs = Math.max(1_000, Math.min(10_000, Math.floor(options.needs.transactionTimeoutMs / 3)));
@@ -92,6 +97,8 @@ export class TransactionalProducer implements ProducerPort {
       this.#client = client;
     }
     if (this.#checksTopics) await this.#checkTopics();
+    await this.#lastEnd?.repeat(this.#client, signal);
+    this.#lastEnd = null;
     await this.#call('initTransactions', (client, done) => {
       client.initTransactions(this.#requestTimeoutMs * 2, done);
     });

@@ -6,17 +6,17 @@ import { PipelineFailed } from './errors.ts';
 import type { Culprit } from './isolation.ts';
 import type { CreateLane, LaneContext } from './lane.ts';
 import type { Observer, PipelineStatus } from './observer.ts';
-import { ClientError, type Consumer, type Polled, type Producer, type TopicPartition } from './ports.ts';
+import { ClientError, type Consumer, type Polled, type TopicPartition } from './ports.ts';
 import { LogWatch } from './log-watch.ts';
 import { type Rebalance, Rebalances } from './rebalances.ts';
 import { lagOf, partitionStatuses, unreadyReasons } from './status.ts';
 import { Verdicts } from './verdicts.ts';
-import { TransactionWriter } from './writer.ts';
+import { TransactionWriter, type WriterOptions } from './writer.ts';
 
 export interface ProcessorOptions {
   config: FlowConfig;
   consumer: Consumer;
-  createProducer: (batchBytes: number) => Producer;
+  createProducer: WriterOptions['createProducer'];
   createLane: CreateLane;
   /** What is outside of Kafka, for an effect. */
   target?: Target;

@@ -7,8 +7,11 @@ import { ClientError, type Consumer, type Producer } from './ports.ts';
 import { Transaction, type TransactionLimits } from './transaction.ts';
 
 export interface WriterOptions {
-  /** Makes a new producer under the same transactional id. */
-  createProducer: (batchBytes: number) => Producer;
+  /**
+   * Makes a new producer under the same transactional id.
+   * @param isInDoubt Whether it is not known for certain how the last transaction ended on the broker.
+   */
+  createProducer: (batchBytes: number, isInDoubt: boolean) => Producer;
   consumer: Consumer;
   observer: Observer;
   transactionalId: string;
@@ -72,7 +75,7 @@ export class TransactionWriter {
 
   constructor(options: WriterOptions) {
     this.#options = options;
-    this.#producer = options.createProducer(this.#batchBytes);
+    this.#producer = options.createProducer(this.#batchBytes, true);
     this.#transaction = this.#next();
   }
 
@@ -169,7 +172,8 @@ export class TransactionWriter {
       this.#recyclesInARow = 0;
       outcome = { kind: 'committed', transaction, durationMs: performance.now() - transaction.openedAt };
       const doubt = this.#producer.doubt();
-      if (doubt) await this.#recycle(doubt, null);
+      // However slow, the broker has answered; a lost connection may mean that it goes down.
+      if (doubt) await this.#recycle(doubt, null, doubt !== 'slow-call');
       else await this.#begin();
     } catch (error) {
       if (error instanceof PipelineFailed) throw error;
@@ -283,7 +287,11 @@ export class TransactionWriter {
   }
 
   /** Replaces the producer: its successor's epoch makes the broker settle whatever was left open or under way. */
-  async #recycle(reason: RecycleReason, error: ClientError | null): Promise<void> {
+  async #recycle(
+    reason: RecycleReason,
+    error: ClientError | null,
+    isInDoubt = reason !== 'rejected', // what was refused is still open
+  ): Promise<void> {
     const { observer, createProducer, signal } = this.#options;
     let why = reason;
     let cause = error;
@@ -303,7 +311,7 @@ export class TransactionWriter {
         const pause = Math.min(RECYCLE_MAX_MS, RECYCLE_MIN_MS * 2 ** (this.#recyclesInARow - 2));
         await delay(pause, undefined, { signal });
       }
-      this.#producer = createProducer(this.#batchBytes);
+      this.#producer = createProducer(this.#batchBytes, isInDoubt);
       try {
         await this.#start();
         return;

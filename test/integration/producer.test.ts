@@ -24,6 +24,7 @@ async function start(rig: Rig, batchBytes: number): Promise<TransactionalProduce
     properties: {},
     report: () => undefined,
     checksTopics: false,
+    lastEnd: null,
   });
   rig.onEnd(() => producer.close());
   await producer.init(new AbortController().signal);

@@ -1,49 +1,59 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, isIP, type Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
 import { connect as connectSecurely } from 'node:tls';
 import type { ClusterConfig, TlsConfig } from '../../config/compiled.ts';
 import { int16, int32, string } from './encoding.ts';
 import { authenticate } from './sasl.ts';
 
-const TIMEOUT_MS = 10_000;
-const CLIENT_ID = 'millrace-check';
 /** No answer to what is asked here comes near it. */
 const MAX_RESPONSE_BYTES = 16 << 20;
 
-interface Address {
+export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
 interface Request {
   readonly apiKey: number;
-  /** One without tagged fields in its headers. */
   readonly version: number;
+  /** With the header's tagged fields before it, in versions that have them. */
   readonly body: Buffer;
 }
 
-/** Sends one request after the other; resolves to the body of the response. */
+/** Sends one request after the other; resolves to the response behind its correlation id. */
 export type Ask = (request: Request) => Promise<Buffer>;
 
-/**
- * One connection to one broker for what the client has no call for. It is for questions only: nothing is read or
- * written through it.
- */
+export interface ConnectionOptions {
+  readonly clientId: string;
+  /** How long one answer may take. */
+  readonly timeoutMs: number;
+  /** Breaks the connection off. */
+  readonly signal: AbortSignal;
+}
+
+/** One connection to one broker for what the client has no call for. No records are read or written through it. */
 export interface BrokerConnection {
   readonly ask: Ask;
   close(): void;
 }
 
 /** @throws Error when the broker can't be reached so, or does not take the credentials. */
-export async function openConnection(cluster: ClusterConfig, address: Address): Promise<BrokerConnection> {
-  const socket = cluster.tls ? secure(cluster.tls, address) : connect({ ...address });
-  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
+export async function openConnection(
+  cluster: ClusterConfig,
+  address: Address,
+  { clientId, timeoutMs, signal }: ConnectionOptions,
+): Promise<BrokerConnection> {
+  signal.throwIfAborted();
+  const socket = cluster.tls ? secure(cluster.tls, address) : connect({ host: address.host, port: address.port });
+  addAbortSignal(signal, socket);
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no answer in time')));
   // Told by the question that waits for the answer; without one there is nobody to tell.
   socket.on('error', () => undefined);
   try {
     await once(socket, cluster.tls ? 'secureConnect' : 'connect');
-    const ask = asking(socket);
+    const ask = asking(socket, clientId);
     if (cluster.sasl) await authenticate(ask, cluster.sasl);
     return { ask, close: () => void socket.destroy() };
   } catch (error) {
@@ -64,11 +74,11 @@ function secure({ caPath, certificatePath, keyPath, keyPassword }: TlsConfig, { 
   });
 }
 
-function asking(socket: Socket): Ask {
+function asking(socket: Socket, clientId: string): Ask {
   const frames = framesOf(socket);
   let correlation = 0;
   return async ({ apiKey, version, body }) => {
-    const content = Buffer.concat([int16(apiKey), int16(version), int32(++correlation), string(CLIENT_ID), body]);
+    const content = Buffer.concat([int16(apiKey), int16(version), int32(++correlation), string(clientId), body]);
     socket.write(Buffer.concat([int32(content.length), content]));
     const frame = await frames.next();
     if (frame.done === true) throw new Error('the broker closed the connection');

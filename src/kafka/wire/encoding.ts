@@ -1,4 +1,4 @@
-/** The types of Kafka's protocol, as versions without tagged fields have them. */
+/** The types of Kafka's protocol, as versions without tagged fields have them; those with such fields are the compact ones. */
 
 export const int8 = (value: number): Buffer => Buffer.from([value]);
 
@@ -14,6 +14,12 @@ export function int32(value: number): Buffer {
   return buffer;
 }
 
+export function int64(value: bigint): Buffer {
+  const buffer = Buffer.alloc(8);
+  buffer.writeBigInt64BE(value);
+  return buffer;
+}
+
 export function string(text: string): Buffer {
   return Buffer.concat([int16(Buffer.byteLength(text)), Buffer.from(text)]);
 }
@@ -24,6 +30,21 @@ export function bytes(content: Buffer): Buffer {
 
 export function array(entries: readonly Buffer[]): Buffer {
   return Buffer.concat([int32(entries.length), ...entries]);
+}
+
+export const NO_TAGS = int8(0);
+
+export const compactString = (text: string): Buffer =>
+  Buffer.concat([compactLength(Buffer.byteLength(text)), Buffer.from(text)]);
+
+export const compactArray = (entries: readonly Buffer[]): Buffer =>
+  Buffer.concat([compactLength(entries.length), ...entries]);
+
+/** One too high, for 0 stands for null; in groups of seven bits, the lowest first. */
+function compactLength(length: number): Buffer {
+  const groups: number[] = [];
+  for (let rest = length + 1; rest > 0; rest >>>= 7) groups.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+  return Buffer.from(groups);
 }
 
 /** Takes a response apart, front to back. Throws a RangeError where it ends too early. */
@@ -45,6 +66,25 @@ export class Reader {
 
   int32(): number {
     return this.#buffer.readInt32BE((this.#at += 4) - 4);
+  }
+
+  int64(): bigint {
+    return this.#buffer.readBigInt64BE((this.#at += 8) - 8);
+  }
+
+  /** -1 for null. */
+  compactLength(): number {
+    let length = 0;
+    for (let shift = 0; ; shift += 7) {
+      const group = this.int8();
+      length |= (group & 0x7f) << shift;
+      if (group >= 0) return length - 1;
+    }
+  }
+
+  compactString(): string | null {
+    const length = this.compactLength();
+    return length < 0 ? null : this.#take(length).toString('utf8');
   }
 
   /** Null as well. */

@@ -7,6 +7,10 @@ import { bytes, Reader, string } from './encoding.ts';
 const SASL_HANDSHAKE = 17;
 const SASL_AUTHENTICATE = 36;
 
+/** Whether nothing but the Kafka client can authenticate so. */
+export const isForClientOnly = (sasl: SaslConfig): boolean =>
+  sasl.mechanism === 'GSSAPI' || (sasl.mechanism === 'OAUTHBEARER' && !sasl.oauth);
+
 /** Makes a connection that of a user (KIP-43, KIP-152). @throws Error when the broker does not take the credentials. */
 export async function authenticate(ask: Ask, sasl: SaslConfig): Promise<void> {
   const handshake = new Reader(await ask({ apiKey: SASL_HANDSHAKE, version: 1, body: string(sasl.mechanism) }));
