@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { NoAnswer, within } from './deadline.ts';
+import { Calls } from './calls.ts';
+import { NoAnswer } from './deadline.ts';
 import type { Completed, Lane } from './lane.ts';
 import { PipelineFailed } from './errors.ts';
 import type { AbortReason, Observer, RecycleReason } from './observer.ts';
@@ -39,7 +40,7 @@ export type Outcome =
 const MAX_RECYCLES = 10;
 const RECYCLE_MIN_MS = 100;
 const RECYCLE_MAX_MS = 10_000;
-/** Producers whose last call has not returned; each holds a thread of the pool. */
+/** Calls that have not returned; each holds a producer and a thread of the pool. */
 const MAX_STUCK = 4;
 const BATCH_BYTES = 262_144;
 const MIN_BATCH_BYTES = 1_024;
@@ -58,6 +59,7 @@ const MIN_BATCH_BYTES = 1_024;
  */
 export class TransactionWriter {
   readonly #options: WriterOptions;
+  readonly #calls: Calls;
   #state: 'opening' | 'open' | 'settling' | 'closed' = 'opening';
   #producer: Producer;
   #transaction: Transaction;
@@ -69,12 +71,12 @@ export class TransactionWriter {
   #generation = 0;
   #number = 0;
   #recyclesInARow = 0;
-  #stuck = 0;
   #batchBytes = BATCH_BYTES;
   readonly #closing = new Set<Promise<void>>();
 
   constructor(options: WriterOptions) {
     this.#options = options;
+    this.#calls = new Calls(options.transactionTimeoutMs, options.signal);
     this.#producer = options.createProducer(this.#batchBytes, true);
     this.#transaction = this.#next();
   }
@@ -150,12 +152,12 @@ export class TransactionWriter {
       if (this.#failure) {
         // A refused produce() may only show what happened to the transaction before. This call, which can't commit
         // anything by itself, tells what that was.
-        await this.#call(() => this.#producer.sendOffsets(offsets, consumer));
+        await this.#calls.make(() => this.#producer.sendOffsets(offsets, consumer));
         throw this.#failure;
       }
-      if (offsets.length > 0) await this.#call(() => this.#producer.sendOffsets(offsets, consumer));
+      if (offsets.length > 0) await this.#calls.make(() => this.#producer.sendOffsets(offsets, consumer));
       this.#asked = true;
-      await this.#call(() => this.#producer.commit());
+      await this.#calls.make(() => this.#producer.commit());
     });
   }
 
@@ -218,7 +220,7 @@ export class TransactionWriter {
       return 'rejected';
     }
     try {
-      await this.#call(() => this.#producer.abort());
+      await this.#calls.make(() => this.#producer.abort());
     } catch (second) {
       if (second instanceof ClientError && second.kind === 'fenced') return this.#fenced(transaction.openedAt, second);
       return second instanceof NoAnswer ? 'slow-call' : 'fatal';
@@ -249,33 +251,6 @@ export class TransactionWriter {
     this.#batchBytes = shared ? Math.max(MIN_BATCH_BYTES, this.#batchBytes / 2) : BATCH_BYTES;
   }
 
-  /** Calls until it succeeds, fails for good, or time is up: the answer is then unknown. */
-  async #call(call: () => Promise<void>): Promise<void> {
-    const { transactionTimeoutMs, signal } = this.#options;
-    const deadline = performance.now() + transactionTimeoutMs;
-    for (;;) {
-      try {
-        // The client has calls that ignore their own timeout (librdkafka #5456).
-        await within(this.#watch(call()), deadline - performance.now(), signal);
-        return;
-      } catch (error) {
-        if (!(error instanceof ClientError) || error.kind !== 'retriable') throw error;
-        if (performance.now() >= deadline) throw new NoAnswer(error.message);
-        await delay(20, undefined, { signal });
-      }
-    }
-  }
-
-  /** Counts the call among those that hang, from when it is given up until it returns after all. */
-  #watch(call: Promise<void>): Promise<void> {
-    this.#stuck++;
-    const settled = () => {
-      this.#stuck--;
-    };
-    call.then(settled, settled);
-    return call;
-  }
-
   async #begin(): Promise<void> {
     try {
       await this.#producer.begin();
@@ -301,7 +276,7 @@ export class TransactionWriter {
       observer.recycled(why, cause);
       // While a culprit is looked for, each new producer is a step ahead.
       if (why !== 'rejected') this.#recyclesInARow++;
-      if (this.#recyclesInARow > MAX_RECYCLES || this.#stuck > MAX_STUCK) {
+      if (this.#recyclesInARow > MAX_RECYCLES || this.#calls.unreturned > MAX_STUCK) {
         const last = cause ? `; the last failure: ${cause.message}` : '';
         throw new PipelineFailed(`no transaction could be committed with ${MAX_RECYCLES} producers in a row${last}`, {
           isFinal: false,
