@@ -42,12 +42,13 @@ for (let number = 1; number <= runs; number++) {
       ]);
       await fleet.revive();
     }
+    const recalled = await fleet.recall();
     await run.untilCaughtUp(HEALED_MS);
     await feed.stop();
     await run.judge();
     await fleet.untilReady();
 
-    rig.expose({ ...struck, exits: fleet.exits, slots });
+    rig.expose({ ...struck, exits: fleet.exits, recalled, slots });
     exposed({ slots, transactions: 10 * slots, ...struck });
   });
 }

@@ -6,6 +6,8 @@ import type { Scenario } from '../../helpers/scenario.ts';
 export class Fleet {
   readonly #run: Scenario;
   readonly #processors = new Map<string, Processor>();
+  /** Instances that were taken away. */
+  readonly #gone = new Set<string>();
   #started = 0;
   /** Processes that ended by themselves: brokers that are away for long may make them do so. */
   exits = 0;
@@ -32,6 +34,16 @@ export class Fleet {
 
   forget(instance: string): void {
     this.#processors.delete(instance);
+    this.#gone.add(instance);
+  }
+
+  /**
+   * Brings back all that were taken away; gives how many. A broker that went down just then may have left out markers of
+   * their last transactions, and nobody else ends these (KAFKA-20734; docs/reliability.md, "Limits").
+   */
+  async recall(): Promise<number> {
+    for (const instance of this.#gone) await this.start(instance);
+    return this.#gone.size;
   }
 
   async revive(): Promise<void> {
