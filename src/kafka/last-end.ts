@@ -50,17 +50,17 @@ const PAUSE_MS = 20;
  */
 export class LastEnd {
   readonly #options: LastEndOptions;
+  readonly #isAble: boolean;
   /** Known from the first look on: a producer that is opened hides how the last transaction ended. */
   #outcome: Outcome | null = null;
   #producer: ProducerIdentity | null = null;
-  /** `performance.now()` of the first failure, where nothing else has come since. */
+  /** `performance.now()` when it failed first, although there were brokers. */
   #failing: number | null = null;
-  #isGivenUp: boolean;
 
   constructor(options: LastEndOptions) {
     this.#options = options;
     const { sasl } = options.cluster;
-    this.#isGivenUp = sasl !== null && isForClientOnly(sasl);
+    this.#isAble = sasl === null || !isForClientOnly(sasl);
   }
 
   /**
@@ -68,31 +68,34 @@ export class LastEnd {
    * @throws ClientError of kind `retriable`: it is to be called again.
    */
   async repeat(client: ProducerClient, signal: AbortSignal): Promise<void> {
-    if (this.#isGivenUp) return;
+    if (!this.#isAble) return;
     const cluster = await this.#described(client);
     const now = performance.now();
     const isPatient = now - (this.#failing ?? now) < PATIENCE_MS;
     try {
       const isLed = this.#written(cluster).every(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
-      if (!isLed && isPatient) throw new ClientError('a partition has no leader', 'retriable', 0);
-      await this.#end(cluster, signal);
+      if (isLed || !isPatient) await this.#end(cluster, signal);
+      else throw new Error('a partition has no leader');
     } catch (error) {
       signal.throwIfAborted();
-      const failure = error instanceof ClientError ? error : new ClientError(reasonOf(error), 'retriable', 0);
-      if (failure.kind === 'retriable') {
-        this.#failing ??= now;
-        if (isPatient) throw failure;
-        this.#isGivenUp = true;
-        const { transactionalId } = this.#options.needs;
-        this.#options.report(
-          new Error(`the end of the last transaction of ${transactionalId} can't be repeated: ${failure.message}`),
-        );
-      }
-      // Anything else the client meets next, and says it better.
+      // The coordinator is on its way: no producer could be opened either.
+      if (error instanceof ClientError && error.kind === 'retriable') throw error;
+      if (!(error instanceof ClientError)) this.#giveUp(error, now, isPatient);
+      // What else there is, the client meets next, and says it better.
     }
     this.#outcome = null;
     this.#producer = null;
     this.#failing = null;
+  }
+
+  /** @throws ClientError while there is patience left. */
+  #giveUp(error: unknown, now: number, isPatient: boolean): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    const { transactionalId } = this.#options.needs;
+    const failure = new ClientError(`the end of the last transaction of ${transactionalId}: ${reason}`, 'retriable', 0);
+    this.#failing ??= now;
+    if (isPatient) throw failure;
+    this.#options.report(failure);
   }
 
   async #described(client: ProducerClient): Promise<Metadata> {
@@ -115,7 +118,7 @@ export class LastEnd {
   async #end(cluster: Metadata, signal: AbortSignal): Promise<void> {
     const { transactionalId, groupId, transactionTimeoutMs } = this.#options.needs;
     const [broker] = cluster.brokers;
-    if (!broker) throw new ClientError('the cluster names no broker', 'retriable', 0);
+    if (!broker) throw new Error('the cluster names no broker');
     const coordinator = await this.#connected(broker, signal, (ask) =>
       findTransactionCoordinator(ask, transactionalId),
     );
@@ -159,5 +162,3 @@ async function untilEnded<T>(call: () => Promise<T>, signal: AbortSignal): Promi
     }
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
