@@ -10,6 +10,8 @@ import type { Order, Report } from './messages.ts';
 const COMMAND = fileURLToPath(new URL('../millrace.cjs', import.meta.url));
 /** Lines of its standard error that are kept for its last words. */
 const KEPT_LINES = 10;
+/** By this V8 says why it gives up, as for want of memory. Behind it are frames of native code, more than are kept. */
+const FATAL = /^FATAL ERROR: /;
 /** What a process wrote before its end may be read a little after it. */
 const READ_ON_MS = 200;
 /** An event loop that a transform holds answers late: the scrape does with what was known before. */
@@ -40,6 +42,7 @@ export class WorkerProcess {
   readonly #worker: Worker;
   readonly #startedAt = performance.now();
   readonly #stderr: string[] = [];
+  #fatal = '';
   readonly #unsaid: Order[] = [];
   #isListening = false;
   #failed: Pick<Failed, 'reason' | 'hope'> = { reason: '', hope: 'restart' };
@@ -56,6 +59,7 @@ export class WorkerProcess {
     if (child.stderr) {
       createInterface(child.stderr).on('line', (line) => {
         process.stderr.write(`${line}\n`);
+        if (FATAL.test(line)) this.#fatal = line;
         if (this.#stderr.push(line) > KEPT_LINES) this.#stderr.shift();
       });
     }
@@ -70,7 +74,7 @@ export class WorkerProcess {
         this.#hasEnded = true;
         this.#answerMeasures();
         const { reason, hope } = this.#failed;
-        resolve({ code, signal, lastWords: reason === '' ? this.#stderr.join('\n') : reason, hope });
+        resolve({ code, signal, lastWords: reason || this.#fatal || this.#stderr.join('\n'), hope });
       };
       // `close` comes when all that it wrote is read, but never while a process that it started holds its output open.
       child.once('close', end);

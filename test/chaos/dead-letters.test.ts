@@ -82,6 +82,42 @@ row('H5: cuts the text of an error of 1 MB and keeps secrets out of it', async (
   exposed({ sources: 20 });
 });
 
+/** What a process that holds few records has, and some more. */
+const MOST_MEMORY_BYTES = 400 << 20;
+const MOST_LINES = 100;
+
+row.for([
+  ['H3: dead-letters an input of nothing but poison in bounded time and memory, and tells of it', '{no json', 20_000],
+  ['H3: the same where each record is retried first, since it is the transform that fails', '{}', 400],
+] as const)('%s', async ([, value, records], { rig, exposed }) => {
+  const run = await startScenario(rig, {
+    transform: `export default () => { throw new Error('always'); };`,
+    expect: allDead,
+  });
+  const processor = await run.startReady('a');
+  let mostBytes = 0;
+  let isReadyThroughout = true;
+  const isDone = async (): Promise<boolean> => {
+    const metrics = await processor.metrics();
+    mostBytes = Math.max(mostBytes, metrics?.sum('process_resident_memory_bytes') ?? 0);
+    isReadyThroughout &&= (await processor.readiness())?.status === 200;
+    return metrics?.sum('millrace_records_dead_lettered_total', { pipeline: 'p' }) === records;
+  };
+  await run.seeder.send(
+    Array.from({ length: records }, (_, n) => ({ key: Buffer.from(`${n}`), value: Buffer.from(value) })),
+  );
+  await processor.until('all to be dead letters', isDone, { timeoutMs: 60_000, everyMs: 200 });
+  await run.judge();
+
+  expect(isReadyThroughout, 'whether it was ready throughout').toBe(true);
+  expect(mostBytes).toBeLessThan(MOST_MEMORY_BYTES);
+  const warnings = processor.log.filter((line) => line.includes('given up and dead-lettered'));
+  expect(warnings.length, 'lines of the log that tell of it').toBeGreaterThan(0);
+  expect(processor.log.length, 'lines of the log').toBeLessThan(MOST_LINES);
+  rig.expose({ deadLetters: records, mostMegabytes: Math.round(mostBytes / 2 ** 20) });
+  exposed({ sources: records, deadLetters: records });
+});
+
 row('G4: writes to a dead-letter topic with a single partition from several processes', async ({ rig, exposed }) => {
   const run = await startScenario(rig, { deadLetterPartitions: 1, partitions: 6 });
   for (const instance of ['a', 'b', 'c']) await run.startReady(instance);

@@ -69,6 +69,29 @@ row.for([
   exposed({ offsetsDeleted: 10, sources: 70 });
 });
 
+row('G2: does not start where a topic is missing, and names it', async ({ rig, exposed }) => {
+  const run = await startScenario(rig);
+  const format = { key: 'string', value: 'json' };
+  const { right } = run.outputs;
+  const missing = `${rig.name}.missing`;
+  const flows = {
+    input: { input: { topics: [missing], ...format } },
+    output: { outputs: { left: { topic: missing, ...format }, right: { topic: right, ...format } } },
+    'dead-letter topic': { deadLetter: { topic: missing } },
+  };
+  await run.seeder.send(Array.from({ length: 100 }, workload()));
+  for (const [what, pipeline] of Object.entries(flows)) {
+    const refused = await run.start('a', { pipeline });
+    expect(await lastLineOf(refused), what).toContain(`topic ${missing} not found: create it`);
+    rig.expose({ startsRefused: Object.keys(flows).indexOf(what) + 1 });
+  }
+  expect(await rig.cluster.committed(run.group, run.inputPartitions), 'committed by those').toEqual(new Map());
+
+  await run.startReady('a');
+  await run.judge();
+  exposed({ startsRefused: 3, transactions: 1 });
+});
+
 row('D7: reads partitions that are added to its input from their beginning', async ({ rig, exposed }) => {
   const run = await startScenario(rig, {
     consumer: { properties: { 'heartbeat.interval.ms': 500, 'topic.metadata.refresh.interval.ms': 3_000 } },
