@@ -15,8 +15,8 @@ export interface KeptProcess {
   readonly startedAt: number;
   /** Throws where it is not started any more. */
   check(): void;
-  /** SIGKILL. Gives false where somebody was quicker. */
-  crash(): Promise<boolean>;
+  /** SIGKILL, then a look at what it left, before it is started again. Gives false where somebody was quicker. */
+  crash(look: () => Promise<void>): Promise<boolean>;
   /** Has it end in order, for good. */
   stop(): Promise<void>;
   /** SIGKILL, for good. */
@@ -29,8 +29,8 @@ export function keepRunning(start: () => Processor, victim: Victim, witness: Wit
   let startedAt = performance.now();
   let ends = 0;
   let isOver = false;
-  /** Whether the next end is the demo's own doing. */
-  let isOurs = false;
+  /** The demo's own kill, if the next end is one, and the look behind it. */
+  let crashing: Promise<void> | null = null;
   let failure: Error | null = null;
   const tell = () => witness.started(victim, `kill -9 ${processor.pid}`);
   const untilExit = () => waitFor('its end', () => processor.exit ?? undefined, { timeoutMs: Infinity });
@@ -39,9 +39,12 @@ export function keepRunning(start: () => Processor, victim: Victim, witness: Wit
     for (;;) {
       const { code, signal } = await untilExit();
       if (isOver) return;
-      if (signal !== null) {
-        if (!isOurs) witness.killed({ victim, by: 'somebody else' });
-        isOurs = false;
+      if (crashing) {
+        await crashing.catch(() => undefined); // the error is for whoever had it killed
+        crashing = null;
+        if (isOver) return;
+      } else if (signal !== null) {
+        witness.killed({ victim, by: 'somebody else' });
       } else {
         witness.ended(victim, `exit code ${code}: ${processor.log.at(-1) ?? 'it said nothing'}`);
         if (++ends > ENDS) {
@@ -72,10 +75,10 @@ export function keepRunning(start: () => Processor, victim: Victim, witness: Wit
     check() {
       if (failure) throw failure;
     },
-    async crash() {
+    async crash(look) {
       if (processor.exit !== null) return false;
-      isOurs = true;
-      await processor.crash();
+      crashing = processor.crash().then(look);
+      await crashing;
       return true;
     },
     async stop() {

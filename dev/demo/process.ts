@@ -56,10 +56,7 @@ export async function processWithKills(broker: KeptBroker, records: number, watc
       { timeoutMs: Infinity },
     );
 
-  /** Gives whether the victim was there to be killed. */
-  const kill = async (victim: Victim, worker: number): Promise<boolean> => {
-    if (victim === 'supervisor') return millrace.crash();
-    if (victim === 'broker') return broker.kill();
+  const killWorker = (worker: number): boolean => {
     const found = workersOf(millrace.processor).find((announced) => announced.worker === worker);
     if (!found || !isKilled(found.pid)) return false;
     deadWorkers.expect(worker);
@@ -72,12 +69,15 @@ export async function processWithKills(broker: KeptBroker, records: number, watc
       await untilCommitted(goal, async () => (open = await broker.withCluster(workersInTransaction)).length > 0);
       const [worker] = open;
       if (worker === undefined) return; // all is committed: somebody's kills took up the time
-      if (!(await kill(victim, worker))) continue;
-      // A broker that is gone can't be asked: of it there is only what it said just before.
-      if (victim !== 'broker') open = await broker.withCluster(workersInTransaction);
-      inTransaction = victim === 'worker' ? open.includes(worker) : open.length > 0;
-      const moment = inTransaction ? 'in an open transaction' : 'between two transactions';
-      witness.killed({ victim, by: 'the demo', moment });
+      const look = async () => {
+        // A broker that is gone can't be asked: of it there is only what it said just before.
+        if (victim !== 'broker') open = await broker.withCluster(workersInTransaction);
+        inTransaction = victim === 'worker' ? open.includes(worker) : open.length > 0;
+        const moment = inTransaction ? 'in an open transaction' : 'between two transactions';
+        witness.killed({ victim, by: 'the demo', moment });
+      };
+      if (victim === 'supervisor') await millrace.crash(look);
+      else if (victim === 'worker' ? killWorker(worker) : await broker.kill()) await look();
     }
   };
 
