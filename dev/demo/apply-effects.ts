@@ -75,7 +75,13 @@ async function applyUntilKilled(surroundings: Surroundings, databasePort: number
   const url = new URL(database);
   url.port = String(gate.port);
   let hasAnswer = false;
-  void gate.hold('answer', 'COMMIT', CONFIRMED_BATCHES).then(() => (hasAnswer = true));
+  // On whatever connection: one that the process opens anew, as after a kill of the broker, does not get past it either.
+  const holdCommits = async (letThrough: number): Promise<void> => {
+    await gate.hold('answer', 'COMMIT', letThrough);
+    hasAnswer = true;
+    await holdCommits(0);
+  };
+  void holdCommits(CONFIRMED_BATCHES);
   desk.next(...Array.from({ length: ANSWERED_REQUESTS }, () => ({ type: 'apply' }) as const));
   desk.always({ type: 'slow', ms: 2 * PATIENCE.timeoutMs });
   const start = () => startMillrace(['run', EFFECTS_CONFIG], { ...surroundings, database: url.href });
