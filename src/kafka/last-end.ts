@@ -137,7 +137,8 @@ export class LastEnd {
 
   async #connected<T>(address: Address, signal: AbortSignal, use: (ask: Ask) => Promise<T>): Promise<T> {
     const { cluster, clientId } = this.#options;
-    const connection = await openConnection(cluster, address, { clientId, timeoutMs: CALL_MS, signal });
+    const options = { clientId: `${clientId}.last-end`, timeoutMs: CALL_MS, signal };
+    const connection = await openConnection(cluster, address, options);
     try {
       return await use(connection.ask);
     } finally {

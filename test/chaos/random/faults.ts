@@ -1,5 +1,5 @@
 import type { OwnBroker } from '../../../dev/broker.ts';
-import { commits, requestOf, type Api } from '../../helpers/kafka-proxy/request.ts';
+import { anyRequestOf, commits, type Api } from '../../helpers/kafka-proxy/request.ts';
 import type { KafkaProxy } from '../../helpers/kafka-proxy.ts';
 import type { Random } from '../../helpers/random.ts';
 import type { Scenario } from '../../helpers/scenario.ts';
@@ -85,7 +85,7 @@ const networkFaults: Readonly<Record<string, Fault>> = {
   },
   async lostReplies({ proxy }, random) {
     for (let count = 0; count < LOSSES; count++) {
-      proxy.loseReplies(requestOf(random.pick(LOST)));
+      proxy.loseReplies(anyRequestOf(random.pick(LOST)));
       await passed(random.integer(2_000, 6_000));
     }
   },

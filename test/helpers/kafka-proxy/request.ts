@@ -42,13 +42,24 @@ export function parseRequest(frame: Buffer): KafkaRequest {
   };
 }
 
-export const requestOf =
+export const anyRequestOf =
   (...apis: readonly Api[]): RequestFilter =>
   ({ apiKey }) =>
     apis.some((api) => apiKey === API_KEYS[api]);
 
+/** The same of the Kafka client alone, without what repeats the end of a last transaction. */
+export const requestOf = (...apis: readonly Api[]): RequestFilter => {
+  const isOf = anyRequestOf(...apis);
+  return (request) => !request.clientId.endsWith('.last-end') && isOf(request);
+};
+
 /** What the clients ask of the two coordinators; each has a connection of its own in them. */
-export const toTransactionCoordinator = requestOf('InitProducerId', 'AddPartitionsToTxn', 'AddOffsetsToTxn', 'EndTxn');
+export const toTransactionCoordinator = anyRequestOf(
+  'InitProducerId',
+  'AddPartitionsToTxn',
+  'AddOffsetsToTxn',
+  'EndTxn',
+);
 export const toGroupCoordinator = requestOf(
   'OffsetFetch',
   'JoinGroup',
