@@ -40,6 +40,7 @@ export function createBrokerContainer(shape: BrokerShape): OwnBroker {
     kill: () => command('kill', name),
     untilGone: () => command('wait', name),
     killCommand: () => `docker kill ${name}`,
+    fillDisk: () => Promise.reject(new Error('only a Java process can be kept from writing: `npm run setup` gets one')),
     freeze: () => command('pause', name),
     thaw: () => command('unpause', name),
     remove: () => guard.release(),

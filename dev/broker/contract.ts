@@ -19,6 +19,11 @@ export interface OwnBroker extends Broker {
   untilGone(): Promise<void>;
   /** The shell command that kills it as a crash would; it may be another one after each start. */
   killCommand(): string;
+  /**
+   * Lets its files grow by a few records and no further: writes fail as they do on a full disk, and it halts for want
+   * of another one. `start` gives it room again.
+   */
+  fillDisk(): Promise<void>;
   /** Slow, not dead: its connections stay open and nothing answers. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,6 +15,8 @@ import { waitUntilListening, waitUntilReady } from './ready.ts';
 
 const CLUSTER_ID = 'bWlsbHJhY2UtbG9jYWwtMQ';
 const STOP_TIMEOUT_MS = 60_000;
+/** What the largest log may grow by when the disk is to be full. */
+const ROOM_BYTES = 20_000;
 const logging = fileURLToPath(new URL('../kafka/log4j2.properties', import.meta.url));
 
 /** A broker in KRaft mode as a Java process, from a folder of jars. */
@@ -73,6 +75,15 @@ export function createJavaBroker(shape: BrokerShape, java: string, jars: string)
     if (kind === 'late') throw new Error(`the Kafka broker did not stop; the end of its log:\n${logEnd()}`);
   }
 
+  /** By RLIMIT_FSIZE, for it takes no rights: a write beyond it fails, in the middle of a batch if need be. */
+  async function fillDisk() {
+    const data = join(folder, 'data');
+    const files = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.log'));
+    const sizes = files.map((file) => statSync(join(data, file), { throwIfNoEntry: false })?.size ?? 0);
+    const limit = Math.max(...sizes) + ROOM_BYTES;
+    await promisify(execFile)('prlimit', ['--pid', String(broker?.pid), `--fsize=${limit}:`]);
+  }
+
   const logEnd = () => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-20).join('\n');
 
   return {
@@ -85,6 +96,7 @@ export function createJavaBroker(shape: BrokerShape, java: string, jars: string)
       if (broker) await once(broker, 'exit');
     },
     killCommand: () => `kill -9 ${broker?.pid ?? '(no process)'}`,
+    fillDisk,
     freeze: async () => void broker?.kill('SIGSTOP'),
     thaw: async () => void broker?.kill('SIGCONT'),
     async remove() {

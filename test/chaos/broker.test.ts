@@ -1,7 +1,7 @@
 import { judgeAlive } from '../helpers/judge-alive.ts';
 import { commits } from '../helpers/kafka-proxy/request.ts';
 import { startScenario } from '../helpers/scenario.ts';
-import { passed } from '../helpers/wait.ts';
+import { passed, waitFor } from '../helpers/wait.ts';
 import { workload } from '../helpers/workload.ts';
 import { rowsWith, through } from './rows.ts';
 
@@ -29,3 +29,18 @@ row(
     exposed({ requestsHeld: 1, unknownCommits: 1, rebalances: 2, transactions: 10 });
   },
 );
+
+row('B10: takes nothing for written that a full disk kept from being written', async ({ rig, broker, exposed }) => {
+  const run = await startScenario(rig);
+  await run.startReady('a');
+  await run.startReady('b');
+  const feed = run.seeder.feed(workload(), 200);
+  await run.untilCommitted(400);
+  await waitFor('records of an open transaction', () => run.hasOpenRecords(), { everyMs: 5 });
+  await broker.fillDisk();
+  await broker.untilGone();
+  await broker.start();
+  await judgeAlive(run, feed, RECOVERY_MS);
+  rig.expose({ disksFilled: 1 });
+  exposed({ disksFilled: 1, transactions: 10, recycles: 1 });
+});
