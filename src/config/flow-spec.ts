@@ -20,7 +20,10 @@ export const input = z.strictObject({
   value: serde.prefault('bytes').describe('How values are decoded.'),
   startAt: choice('earliest', 'latest')
     .prefault('earliest')
-    .describe('Where to begin in a partition for which the group has no committed offset yet.'),
+    .describe(
+      'Where to begin in a partition for which the group has no committed offset yet. With `latest`, too, partitions ' +
+        'that are added to a topic after the group began are read from their beginning.',
+    ),
   onDataLoss: choice('stop', 'skip')
     .prefault('stop')
     .describe(

@@ -12,10 +12,11 @@ import { connect } from './connect.ts';
 import { type ConsumerOptions, createConsumerClient } from './consumer-client.ts';
 import { explained } from './denials.ts';
 import { classify, FATAL } from './errors.ts';
-import { type ConsumerClient, disconnected, promised } from './native.ts';
+import { type CommittedOffset, type ConsumerClient, disconnected, promised } from './native.ts';
 import { assignAgain, committedOffsets, partitionLog, seekAll } from './positions.ts';
 import { watchConnections } from './refusals.ts';
 import type { Statistics } from './statistics.ts';
+import { TopicWatch } from './topic-watch.ts';
 
 /** The client tells of a refusal that repeats every 30 s. */
 const REFUSED_MS = 20_000;
@@ -37,6 +38,7 @@ const FENCES_MS = 60_000;
  */
 export class KafkaInput implements Consumer {
   readonly #options: ConsumerOptions;
+  readonly #topics: TopicWatch;
   readonly #ended = new AbortController();
   #client: ConsumerClient | null = null;
   #listener: RebalanceListener | null = null;
@@ -66,6 +68,13 @@ export class KafkaInput implements Consumer {
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
+    this.#topics = new TopicWatch({
+      ...options,
+      lost: (failure) => {
+        this.#failure = failure;
+        this.wake();
+      },
+    });
   }
 
   async start(listener: RebalanceListener, signal: AbortSignal): Promise<void> {
@@ -92,12 +101,13 @@ export class KafkaInput implements Consumer {
           if (client === this.#client) this.#observe(statistics);
         },
       });
-    const { client } = await connect(create, cluster, signal, report);
+    const { client, metadata } = await connect(create, cluster, signal, report);
     watchConnections(client, (refusal) => {
       if (client === this.#client) this.#refused(refusal);
     });
     this.#client = client;
     this.#statistics = { connected: true, partitions: new Map() };
+    this.#topics.start(metadata.brokers);
     client.subscribe([...topics]);
   }
 
@@ -268,7 +278,20 @@ export class KafkaInput implements Consumer {
   }
 
   async committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]> {
-    return partitions.length === 0 ? [] : committedOffsets(this.client, partitions);
+    if (partitions.length === 0) return [];
+    const [committed] = await Promise.all([committedOffsets(this.client, partitions), this.#topics.lookSoon()]);
+    for (const { topic, metadata } of committed) this.#topics.committed(topic, metadata);
+    return committed;
+  }
+
+  async isAdded({ topic, partition }: TopicPartition): Promise<boolean> {
+    await this.committed([{ topic, partition: 0 }]); // whoever has begun has begun with that one, too
+    return this.#topics.isAdded({ topic, partition });
+  }
+
+  /** What is committed by {@link client}, with what those who come after have to know. */
+  toCommit(offsets: readonly TopicPartitionOffset[]): CommittedOffset[] {
+    return offsets.map((offset) => ({ ...offset, metadata: this.#topics.metadata(offset.topic) }));
   }
 
   async log(partition: TopicPartition): Promise<PartitionLog> {
@@ -306,6 +329,7 @@ export class KafkaInput implements Consumer {
 
   async close(): Promise<void> {
     this.#ended.abort(new Error('closed'));
+    this.#topics.close();
     await this.#replacing;
     if (this.#client) await disconnected(this.#client);
   }

@@ -8,6 +8,12 @@ import type { InputRecord, TopicPartition, TopicPartitionOffset } from '../pipel
 export type Callback<T> = (error: unknown, result: T) => void;
 export type NativeConf = Record<string, unknown>;
 
+/** As the group has it. */
+export interface CommittedOffset extends TopicPartitionOffset {
+  /** A text of whoever committed it. */
+  metadata?: string | undefined;
+}
+
 /** The object behind `getClient()`: the same calls without an event emitted and an argument check per record. */
 interface NativeConsumer {
   /** `ends` has partitions of which the end was reached, where `enable.partition.eof` is on. */
@@ -59,7 +65,7 @@ export interface ConsumerClient extends Client {
   incrementalUnassign(partitions: readonly TopicPartition[]): void;
   assignmentLost(): boolean;
   rebalanceProtocol(): 'NONE' | 'EAGER' | 'COOPERATIVE';
-  committed(partitions: readonly TopicPartition[], timeoutMs: number, done: Callback<TopicPartitionOffset[]>): void;
+  committed(partitions: readonly TopicPartition[], timeoutMs: number, done: Callback<CommittedOffset[]>): void;
   queryWatermarkOffsets(
     topic: string,
     partition: number,
@@ -79,7 +85,7 @@ export interface ProducerClient extends Client {
   initTransactions(timeoutMs: number, done: Callback<undefined>): void;
   beginTransaction(done: Callback<undefined>): void;
   sendOffsetsToTransaction(
-    offsets: readonly TopicPartitionOffset[],
+    offsets: readonly CommittedOffset[],
     consumer: ConsumerClient,
     timeoutMs: number,
     done: Callback<undefined>,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionLog, TopicPartition, TopicPartitionOffset } from '../pipeline/ports.ts';
 import { classify } from './errors.ts';
-import { type ConsumerClient, promised } from './native.ts';
+import { type CommittedOffset, type ConsumerClient, promised } from './native.ts';
 
 const CALL_MS = 10_000;
 /** A seek that comes too early after an assignment is refused; it succeeds a little later. */
@@ -12,18 +12,18 @@ const SEEK_PAUSE_MS = 50;
 export async function committedOffsets(
   client: ConsumerClient,
   partitions: readonly TopicPartition[],
-): Promise<TopicPartitionOffset[]> {
+): Promise<CommittedOffset[]> {
   try {
-    const answer = await promised<TopicPartitionOffset[]>((done) => {
+    const answer = await promised<CommittedOffset[]>((done) => {
       client.committed(
         partitions.map(({ topic, partition }) => ({ topic, partition })),
         CALL_MS,
         done,
       );
     });
-    return answer.map(({ topic, partition, offset }) => {
+    return answer.map(({ topic, partition, offset, metadata }) => {
       // "None" comes as a negative logical offset, or without one.
-      return { topic, partition, offset: typeof offset === 'number' && offset >= 0 ? offset : -1 };
+      return { topic, partition, offset: typeof offset === 'number' && offset >= 0 ? offset : -1, metadata };
     });
   } catch (error) {
     throw classify(error, 'reading committed offsets');

@@ -182,7 +182,7 @@ export class TransactionalProducer implements ProducerPort {
   async sendOffsets(offsets: readonly TopicPartitionOffset[], consumer: Consumer): Promise<void> {
     if (!(consumer instanceof KafkaInput)) throw new ClientError('offsets are sent for this client only', 'fatal', 0);
     await this.#call('sendOffsetsToTransaction', (client, done) => {
-      client.sendOffsetsToTransaction(offsets, consumer.client, this.#requestTimeoutMs * 2, done);
+      client.sendOffsetsToTransaction(consumer.toCommit(offsets), consumer.client, this.#requestTimeoutMs * 2, done);
     });
   }
 

@@ -132,13 +132,10 @@ export class Assignment {
         if (offset >= 0) return { topic, partition, offset, pinned: true };
         const known = this.#lanes.get(topic)?.get(partition);
         if (known) return { topic, partition, offset: known.committed, pinned: false };
-        const log = await this.#consumer.log({ topic, partition });
-        return {
-          topic,
-          partition,
-          offset: this.#startAt === 'earliest' ? log.logStart : log.lastStable,
-          pinned: false,
-        };
+        const { logStart, lastStable } = await this.#consumer.log({ topic, partition });
+        // All that an added partition holds came after the group had begun, which is what "latest" speaks of.
+        const fromStart = this.#startAt === 'earliest' || (await this.#consumer.isAdded({ topic, partition }));
+        return { topic, partition, offset: fromStart ? logStart : lastStable, pinned: false };
       }),
     );
   }

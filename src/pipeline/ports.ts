@@ -152,6 +152,8 @@ export interface Consumer {
   wake(): void;
   /** The group's committed offsets, open transactions settled; -1 where there is none. */
   committed(partitions: readonly TopicPartition[]): Promise<TopicPartitionOffset[]>;
+  /** Whether the topic did not have the partition yet when the group began to read it. */
+  isAdded(partition: TopicPartition): Promise<boolean>;
   /** First and last stable offset of a partition's log, asked of the broker now. */
   log(partition: TopicPartition): Promise<PartitionLog>;
   /** Moves the read position and drops what was fetched. No poll may be in flight. */

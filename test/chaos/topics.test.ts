@@ -1,14 +1,16 @@
 import { expect } from 'vitest';
 
 import { partitionId } from '../../src/pipeline/ports.ts';
-import type { Partition } from '../../src/prove/log-record.ts';
+import type { LogRecord, Partition } from '../../src/prove/log-record.ts';
 import { COPY, copied } from '../helpers/copy.ts';
 import type { Processor } from '../helpers/processor.ts';
-import { startScenario } from '../helpers/scenario.ts';
+import { topicIds } from '../helpers/kafka-proxy/request.ts';
+import type { Rig } from '../helpers/rig.ts';
+import { type Scenario, startScenario } from '../helpers/scenario.ts';
 import { startSeeder, type Seed } from '../helpers/seeder.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { workload } from '../helpers/workload.ts';
-import { rowsWith } from './rows.ts';
+import { rowsWith, through } from './rows.ts';
 
 const row = rowsWith();
 
@@ -92,17 +94,94 @@ row('G2: does not start where a topic is missing, and names it', async ({ rig, e
   exposed({ startsRefused: 3, transactions: 1 });
 });
 
-row('D7: reads partitions that are added to its input from their beginning', async ({ rig, exposed }) => {
+/** Its input is deleted and made anew; when the process sees it, there are more records in it than it has read of the old one. */
+async function makeAnew(
+  { cluster, bootstrapServers }: Rig,
+  { input, inputPartitions }: Scenario,
+  processor: Processor,
+): Promise<void> {
+  processor.stop();
+  await cluster.deleteTopics([input]);
+  await cluster.createTopic(input, inputPartitions.length);
+  const seeder = await startSeeder(bootstrapServers, input);
+  await seeder.send(seeds(inputPartitions, 40));
+  await seeder.close();
+  processor.cont();
+}
+
+row('G3: stops when its input is deleted and made anew while it runs', async ({ rig, exposed }) => {
+  const run = await startScenario(rig, { partitions: 2, transform: COPY, expect: copied });
+  const processor = await run.startReady('a');
+  await run.seeder.send(seeds(run.inputPartitions, 20));
+  await run.untilCaughtUp();
+  await makeAnew(rig, run, processor);
+  const why = await lastLineOf(processor);
+  expect(why).toContain(`topic ${run.input} was deleted and made anew`);
+  expect(why).toContain('--reset-offsets');
+  rig.expose({ topicsMadeAnew: 1 });
+  exposed({ topicsMadeAnew: 1 });
+});
+
+row(
+  'G3: stops after its input was made anew, where a process before it has committed',
+  async ({ rig, proxy, exposed }) => {
+    const run = await startScenario(rig, through(proxy, { partitions: 2, transform: COPY, expect: copied }));
+    const first = await run.startReady('a');
+    await run.seeder.send(seeds(run.inputPartitions, 20));
+    await run.untilCaughtUp();
+    proxy.cutOff(topicIds);
+    const asked = proxy.watch(topicIds);
+    await makeAnew(rig, run, first);
+    await run.untilCommitted(80);
+    await waitFor('its question about the topic', () => asked.count > 0);
+    first.signal('SIGTERM');
+    expect((await first.untilExit()).code).toBe(0);
+    const questionsSwallowed = asked.count;
+    proxy.mend();
+    const second = await run.start('a');
+    expect(await lastLineOf(second)).toContain(`topic ${run.input} was deleted and made anew`);
+    rig.expose({ topicsMadeAnew: 1, questionsSwallowed });
+    exposed({ topicsMadeAnew: 1, questionsSwallowed: 1 });
+  },
+);
+
+row('G3: stops when its input is deleted', async ({ rig, exposed }) => {
+  const run = await startScenario(rig, { partitions: 2, transform: COPY, expect: copied });
+  const processor = await run.startReady('a');
+  await run.seeder.send(seeds(run.inputPartitions, 20));
+  await run.untilCaughtUp();
+  await rig.cluster.deleteTopics([run.input]);
+  expect(await lastLineOf(processor)).toContain(`topic ${run.input} was deleted`);
+  await rig.cluster.createTopic(run.input, run.inputPartitions.length); // the rig takes it away
+  rig.expose({ topicsDeleted: 1 });
+  exposed({ topicsDeleted: 1 });
+});
+
+row.for([
+  ['D7: reads partitions that are added to its input from their beginning', 'earliest'],
+  [
+    'D7: reads partitions that are added to its input from their beginning, where it began at the end of the others',
+    'latest',
+  ],
+] as const)('%s', async ([, startAt], { rig, exposed }) => {
+  const topics = [`${rig.name}.in`];
   const run = await startScenario(rig, {
     consumer: { properties: { 'heartbeat.interval.ms': 500, 'topic.metadata.refresh.interval.ms': 3_000 } },
+    pipeline: { input: { topics, key: 'string', value: 'json', startAt } },
   });
+  const next = workload();
+  const begunWith = run.inputPartitions.length;
+  const before = startAt === 'latest' ? 5 : 0;
+  await run.seeder.send(
+    run.inputPartitions.flatMap(({ partition }) => Array.from({ length: before }, () => ({ ...next(), partition }))),
+  );
   await run.startReady('a');
   await run.startReady('b');
-  const feed = run.seeder.feed(workload(), 200);
+  if (before > 0) await run.untilCaughtUp(); // each has begun where it was to begin
+  const feed = run.seeder.feed(next, 200);
   await run.untilCommitted(400);
   const added = await run.addPartitions(3);
   const seeder = await startSeeder(rig.bootstrapServers, run.input);
-  const next = workload();
   await seeder.send(added.flatMap(({ partition }) => Array.from({ length: 100 }, () => ({ ...next(), partition }))));
   await seeder.close();
   await waitFor('the new partitions to be assigned', async () => {
@@ -110,7 +189,8 @@ row('D7: reads partitions that are added to its input from their beginning', asy
     return members.reduce((sum, { partitions }) => sum + partitions.length, 0) === run.inputPartitions.length;
   });
   await feed.stop();
-  await run.judge();
+  const isDue = ({ partition, offset }: LogRecord) => partition >= begunWith || offset >= before;
+  await run.judge({ sources: (await run.readInput()).filter(isDue) });
   rig.expose({ partitionsAdded: added.length });
   exposed({ partitionsAdded: 3, rebalances: 3, sources: 700 });
 });

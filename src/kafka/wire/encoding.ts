@@ -32,7 +32,11 @@ export function array(entries: readonly Buffer[]): Buffer {
   return Buffer.concat([int32(entries.length), ...entries]);
 }
 
+export const boolean = (value: boolean): Buffer => int8(value ? 1 : 0);
+
 export const NO_TAGS = int8(0);
+
+export const NO_UUID = Buffer.alloc(16);
 
 export const compactString = (text: string): Buffer =>
   Buffer.concat([compactLength(Buffer.byteLength(text)), Buffer.from(text)]);
@@ -85,6 +89,21 @@ export class Reader {
   compactString(): string | null {
     const length = this.compactLength();
     return length < 0 ? null : this.#take(length).toString('utf8');
+  }
+
+  compactArray<T>(entry: () => T): T[] {
+    return Array.from({ length: Math.max(0, this.compactLength()) }, entry);
+  }
+
+  /** As Kafka writes them; null where there is none. */
+  uuid(): string | null {
+    const bytes = this.#take(NO_UUID.length);
+    return bytes.equals(NO_UUID) ? null : bytes.toString('base64url');
+  }
+
+  /** Of which none is known here that would be answered to what is asked. */
+  noTags(): void {
+    if (this.int8() !== 0) throw new RangeError('the response has tagged fields');
   }
 
   /** Null as well. */

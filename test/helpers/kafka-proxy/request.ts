@@ -1,6 +1,7 @@
 /** Kafka's API keys of the requests that tests do something to. */
 export const API_KEYS = {
   Produce: 0,
+  Metadata: 3,
   OffsetFetch: 9,
   JoinGroup: 11,
   Heartbeat: 12,
@@ -76,6 +77,9 @@ const endsTransaction = requestOf('EndTxn');
 
 /** The last field of EndTxn says it; behind it there may be the number of tagged fields, which is 0. */
 const isCommit = ({ version, frame }: KafkaRequest): boolean => frame.at(version < END_TXN_FLEXIBLE ? -1 : -2) === 1;
+
+/** The client itself asks in a later version. */
+export const topicIds: RequestFilter = (request) => requestOf('Metadata')(request) && request.version === 12;
 
 /** Requests of this instance of the product only. */
 export const from =

@@ -15,7 +15,7 @@ let protocol: 'EAGER' | 'COOPERATIVE' = 'EAGER';
 let clients: { client: ConsumerClient; events: ConsumerEvents }[] = [];
 
 vi.mock('../../../src/kafka/connect.ts', () => ({
-  connect: (create: () => ConsumerClient) => Promise.resolve({ client: create() }),
+  connect: (create: () => ConsumerClient) => Promise.resolve({ client: create(), metadata: { brokers: [] } }),
 }));
 vi.mock('../../../src/kafka/consumer-client.ts', () => ({
   createConsumerClient: (_: unknown, events: ConsumerEvents) => {

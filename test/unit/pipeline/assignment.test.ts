@@ -27,6 +27,14 @@ describe('the start of a partition', () => {
     expect(lane.pinned).toBe(false);
   });
 
+  it('is the beginning of its log where it was added after the group had begun: "latest" speaks of then', async () => {
+    const consumer = new ScriptedConsumer();
+    consumer.logs.set('t-0', { logStart: 3, lastStable: 100 });
+    consumer.added.add('t-0');
+    const { starts } = await assigned(consumer, 'latest');
+    expect(starts).toEqual([{ ...PARTITION, offset: 3 }]);
+  });
+
   it('stays where it was after an abort, though the log has grown and nothing is committed yet', async () => {
     const consumer = new ScriptedConsumer();
     consumer.logs.set('t-0', { logStart: 3, lastStable: 100 });

@@ -15,12 +15,18 @@ const id = ({ topic, partition }: TopicPartition): string => `${topic}-${partiti
 /** A consumer that answers what the test has put there. It knows nothing of Kafka: for rules of the loop itself. */
 export class ScriptedConsumer implements Consumer {
   readonly offsets = new Map<string, number>();
+  /** Partitions that the topic did not have when the group began to read it. */
+  readonly added = new Set<string>();
   readonly logs = new Map<string, { logStart: number; lastStable: number }>();
   readonly reports = new Map<string, FetchState>();
   readonly seeks: TopicPartitionOffset[] = [];
   readonly paused = new Set<string>();
   /** Where reading has stopped: no seek helps there. */
   readonly stopped = new Set<string>();
+  /** Whose logs no broker tells of. */
+  readonly unanswered = new Set<string>();
+  /** What a question about a log is answered with instead. */
+  refusal: ClientError | null = null;
   /** What the next poll returns. */
   arriving: InputRecord[] = [];
   /** What the next poll throws, once. */
@@ -77,7 +83,13 @@ export class ScriptedConsumer implements Consumer {
     }));
   }
 
+  async isAdded(partition: TopicPartition): Promise<boolean> {
+    return this.added.has(id(partition));
+  }
+
   async log({ topic, partition }: TopicPartition): Promise<PartitionLog> {
+    if (this.refusal) throw this.refusal;
+    if (this.unanswered.has(id({ topic, partition }))) return new Promise(() => undefined);
     return { topic, partition, ...(this.logs.get(id({ topic, partition })) ?? { logStart: 0, lastStable: 0 }) };
   }
 
