@@ -88,6 +88,8 @@ export abstract class Lane implements TopicPartition {
   protected epoch = 0;
   protected failing: Failing | null = null;
   #bytes = 0;
+  /** What was deleted before it was read, and is left out, until that is committed. */
+  #skipped: { readonly from: number; readonly to: number }[] = [];
   /** Where the partition ended when reading came to its end, or -1. */
   #end = -1;
   #timer: NodeJS.Timeout | null = null;
@@ -218,10 +220,23 @@ export abstract class Lane implements TopicPartition {
     );
   }
 
+  /** Reading goes on at `to`. Told when that is committed: an abort takes it back, and there may be more to skip then. */
+  skip(from: number, to: number): void {
+    this.#skipped.push({ from, to });
+  }
+
+  #tellSkipped(committed: number): void {
+    const told = this.#skipped.filter(({ to }) => to <= committed);
+    if (told.length === 0) return;
+    this.#skipped = this.#skipped.filter(({ to }) => to > committed);
+    for (const { from, to } of told) this.context.observer.skipped(this, from, to);
+  }
+
   /** Everything before `offset` is committed. */
   settled(offset: number, records: number): void {
     this.committed = offset;
     this.pinned = true;
+    this.#tellSkipped(offset);
     if (records === 0) return;
     const { failing } = this;
     if (!failing || failing.offset >= offset) return;
@@ -232,6 +247,8 @@ export abstract class Lane implements TopicPartition {
   /** Forgets what was read; reading goes on at `offset`. */
   rewind(offset: number, pinned: boolean): void {
     this.drop();
+    this.#tellSkipped(offset); // a commit without an answer may have been one after all
+    this.#skipped = [];
     this.state = 'idle';
     this.committed = offset;
     this.pinned = pinned;

@@ -1,7 +1,7 @@
 import type { FlowConfig } from '../config/compiled.ts';
 import type { Lane } from './lane.ts';
 import type { Observer } from './observer.ts';
-import type { Consumer } from './ports.ts';
+import type { Consumer, PartitionLog } from './ports.ts';
 import { nextOffset } from './transaction.ts';
 
 export interface LogWatchOptions {
@@ -26,40 +26,61 @@ interface Gap {
 /** What the client last told of its state is a second old, and may be of before the lane began, or was moved. */
 const STALE_MS = 2_000;
 
+/** A lane that seems to have stopped, and what the broker says of its log; null until it does. */
+interface Suspect {
+  /** Where the lane stood when it was asked. */
+  readonly position: number;
+  log: PartitionLog | null;
+}
+
 /**
  * Watches that the logs which the lanes read are still those that they began with: going on somewhere else hides a loss.
  * Records may be deleted before they are read, by retention or by hand.
+ *
+ *   a lane seems to have stopped ──look()──▶ its broker is asked, beside the loop ──▶ found ──pass()──▶ goes on, or fails
+ *
+ * The brokers of other lanes are not asked: one that does not answer holds up nobody but its own lanes.
  */
 export class LogWatch {
   readonly #options: LogWatchOptions;
   /** `performance.now()` since when lanes were seen to have stopped. */
   #stopped = new Map<Lane, number>();
-  #isOutOfRange = false;
+  readonly #suspects = new Map<Lane, Suspect>();
+  /** `performance.now()` when the client last said that it can't read on somewhere; it does not say where. */
+  #toldAt = -Infinity;
 
   constructor(options: LogWatchOptions) {
     this.#options = options;
   }
 
+  /** Whether the client may read no further in some lanes: it refuses to seek there. */
+  get hasStopped(): boolean {
+    return this.#isTold || this.#stopped.size > 0;
+  }
+
+  get #isTold(): boolean {
+    return performance.now() - this.#toldAt < STALE_MS;
+  }
+
   /** Whether `pass()` is due. */
-  get isOutOfRange(): boolean {
-    return this.#isOutOfRange;
+  get isDue(): boolean {
+    return [...this.#suspects.values()].some(({ log }) => log !== null);
   }
 
   /** The client says that it can't read on somewhere. */
   outOfRange(): void {
-    this.#isOutOfRange = true;
+    this.#toldAt = performance.now();
   }
 
   /** To be called about once a second. */
   look(): void {
+    const { consumer, lanes } = this.#options;
     const now = performance.now();
-    const lanes = this.#options.lanes();
-    const stopped = lanes.filter((lane) => this.#options.consumer.fetched(lane)?.hasStopped === true);
+    const stopped = lanes().filter((lane) => consumer.fetched(lane)?.hasStopped === true);
     this.#stopped = new Map(stopped.map((lane) => [lane, this.#stopped.get(lane) ?? now]));
-    // What the client says of it gets lost where records came before it in one batch.
-    this.#isOutOfRange ||=
-      [...this.#stopped.values()].some((since) => now - since >= STALE_MS) ||
-      lanes.some((lane) => this.#isBeforeItsLog(lane));
+    for (const [lane, since] of this.#stopped) if (this.#isTold || now - since >= STALE_MS) this.#ask(lane);
+    // Where records came before it in one batch, the client says nothing.
+    for (const lane of lanes()) if (this.#isBeforeItsLog(lane)) this.#ask(lane);
   }
 
   #isBeforeItsLog(lane: Lane): boolean {
@@ -69,37 +90,54 @@ export class LogWatch {
     return state !== undefined && state.logStart > lane.committed && state.nextFetch < state.logStart;
   }
 
-  /** Goes on behind what is gone, where the configuration says so. No poll may be in flight. */
-  async pass(): Promise<void> {
-    const { consumer, lanes, observer, onDataLoss } = this.#options;
-    const all = lanes();
-    const found = await Promise.all(all.map((lane) => this.#gap(lane)));
-    const gaps = found.filter((gap) => gap !== null);
-    const serious = gaps.find(({ kind }) => kind === 'beyond' || onDataLoss === 'stop');
-    if (serious) {
-      this.#options.fail(described(serious));
-      return;
-    }
-    const positions = all.map((lane, index) => ({
-      topic: lane.topic,
-      partition: lane.partition,
-      offset: found[index]?.at ?? positionOf(lane),
-    }));
-    // All of them: the client reads nothing more where it was out of range, and does not say where that was.
-    if (positions.length > 0) consumer.restart(positions);
-    for (const { lane, position, at } of gaps) observer.skipped(lane, position, at);
-    this.#stopped.clear();
-    this.#isOutOfRange = false;
+  #ask(lane: Lane): void {
+    if (this.#suspects.has(lane)) return;
+    const { topic, partition } = lane;
+    const suspect: Suspect = { position: positionOf(lane), log: null };
+    this.#suspects.set(lane, suspect);
+    this.#options.consumer.log({ topic, partition }).then(
+      (log) => {
+        suspect.log = log;
+      },
+      (error: unknown) => {
+        this.#suspects.delete(lane); // asked again at the next look
+        this.#options.observer.clientError('consumer', error instanceof Error ? error : new Error(String(error)));
+      },
+    );
   }
 
-  async #gap(lane: Lane): Promise<Gap | null> {
-    const { topic, partition } = lane;
-    const { logStart, lastStable } = await this.#options.consumer.log({ topic, partition });
-    const position = positionOf(lane);
-    if (position < logStart) return { lane, position, kind: 'deleted', at: logStart };
-    if (position > lastStable) return { lane, position, kind: 'beyond', at: lastStable };
-    return null;
+  /** Goes on behind what is gone, where the configuration says so. No poll may be in flight. @throws ClientError */
+  pass(): void {
+    const { consumer, lanes, onDataLoss } = this.#options;
+    const gaps = new Map<Lane, Gap>();
+    let isToRestart = false;
+    for (const [lane, { position, log }] of this.#suspects) {
+      if (!log) continue;
+      this.#suspects.delete(lane);
+      // It went on meanwhile, or was moved: what the broker said may be older than where it stands.
+      if (lane.isClosed || positionOf(lane) !== position) continue;
+      isToRestart = true;
+      const gap = gapIn(lane, position, log);
+      if (gap) gaps.set(lane, gap);
+    }
+    const serious = [...gaps.values()].find(({ kind }) => kind === 'beyond' || onDataLoss === 'stop');
+    if (serious) this.#options.fail(described(serious));
+    if (serious || !isToRestart) return;
+    const all = lanes().map((lane) => {
+      const { topic, partition } = lane;
+      return { topic, partition, offset: gaps.get(lane)?.at ?? positionOf(lane) };
+    });
+    consumer.restart(all); // the client takes assignments as a whole
+    for (const { lane, position, at } of gaps.values()) lane.skip(position, at);
+    this.#stopped.clear();
+    this.#toldAt = -Infinity;
   }
+}
+
+function gapIn(lane: Lane, position: number, { logStart, lastStable }: PartitionLog): Gap | null {
+  if (position < logStart) return { lane, position, kind: 'deleted', at: logStart };
+  if (position > lastStable) return { lane, position, kind: 'beyond', at: lastStable };
+  return null;
 }
 
 /** Where a lane reads on. */

@@ -201,7 +201,11 @@ export class Processor {
     this.#assignment.acceptEnds(ends);
     records.length = 0; // what the client's promise still holds, too
     // What the group asks is answered first.
-    if (this.#logs.isOutOfRange && !this.#rebalances.next) await this.#reached(() => this.#logs.pass());
+    if (this.#logs.isDue && !this.#rebalances.next) {
+      await this.#reached(() => {
+        this.#logs.pass();
+      });
+    }
   }
 
   async #poll(): Promise<Polled> {
@@ -228,7 +232,7 @@ export class Processor {
 
   /** Back to the committed offsets. No poll is in flight here; what the last one returned was not accepted. */
   async #rewind(): Promise<void> {
-    if (!(await this.#reached(() => this.#assignment.rewind(this.#logs.isOutOfRange)))) return;
+    if (!(await this.#reached(() => this.#assignment.rewind(this.#logs.hasStopped)))) return;
     const culprit = this.#cycle.rewound();
     if (culprit) this.#convict(culprit);
   }
@@ -254,7 +258,7 @@ export class Processor {
   }
 
   /** False where the brokers could not be reached: the loop goes round, polling, and tries again. */
-  async #reached(ask: () => Promise<void>): Promise<boolean> {
+  async #reached(ask: () => unknown): Promise<boolean> {
     try {
       await ask();
       return true;
