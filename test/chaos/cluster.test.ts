@@ -99,6 +99,7 @@ row(
 
 row(
   'B8: makes no progress and loses nothing while fewer replicas are there than min.insync.replicas asks for',
+  { timeout: 300_000 },
   async ({ rig, brokers, exposed }) => {
     const { run, feed } = await startLoad(rig);
     const lost = brokers.brokers.slice(1);
