@@ -73,14 +73,14 @@ function kafkaSide(flow: PipelineConfig | EffectConfig, observer: Observer, { co
     observer.clientError('producer', error);
   };
   const lastEnd = new LastEnd({ ...common, needs, report });
-  const createProducer = (batchBytes: number, isInDoubt: boolean) => {
+  const createProducer = (batchBytes: number) => {
     const producer = new TransactionalProducer({
       ...common,
       needs,
       batchBytes,
       properties: flow.producerProperties,
       report,
-      lastEnd: isInDoubt ? lastEnd : null,
+      lastEnd,
       checksTopics,
     });
     checksTopics = false;

@@ -45,7 +45,8 @@ const PAUSE_MS = 20;
  * The coordinator of Kafka 4.4.0 takes a partition that has no leader for one that was deleted, and counts its
  * transaction as ended there without a marker (KAFKA-20734). The partition's transaction then stays open, until the next one
  * of the same producer ends it after its own fashion: what was aborted is committed, or the other way round. A broker
- * that comes back after a crash does that with what was open. As long as nothing new is written, the end can be
+ * that comes back after a crash does that with what was open, and one that its controller takes for dead for a moment, while
+ * no connection is lost. As long as nothing new is written, the end can be
  * repeated: where it has its marker already, a second one changes nothing.
  */
 export class LastEnd {

@@ -20,8 +20,8 @@ export interface ProducerOptions {
   batchBytes: number;
   properties: ClientProperties;
   report: (error: Error) => void;
-  /** Repeats the end of the last transaction; null where there is no doubt about that. */
-  lastEnd: LastEnd | null;
+  /** Repeats the end of the last transaction; of one transactional id there is one. */
+  lastEnd: LastEnd;
   /** Whether a topic that is missing or denied is refused at once; else only what is written to it is. */
   checksTopics: boolean;
 }
@@ -98,7 +98,7 @@ export class TransactionalProducer implements ProducerPort {
     }
     if (this.#checksTopics) await this.#checkTopics();
     await this.#lastEnd?.repeat(this.#client, signal);
-    this.#lastEnd = null;
+    this.#lastEnd = null; // once is enough, however often this is called
     await this.#call('initTransactions', (client, done) => {
       client.initTransactions(this.#requestTimeoutMs * 2, done);
     });

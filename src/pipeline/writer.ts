@@ -8,11 +8,8 @@ import { ClientError, type Consumer, type Producer } from './ports.ts';
 import { Transaction, type TransactionLimits } from './transaction.ts';
 
 export interface WriterOptions {
-  /**
-   * Makes a new producer under the same transactional id.
-   * @param isInDoubt Whether it is not known for certain how the last transaction ended on the broker.
-   */
-  createProducer: (batchBytes: number, isInDoubt: boolean) => Producer;
+  /** Makes a new producer under the same transactional id. */
+  createProducer: (batchBytes: number) => Producer;
   consumer: Consumer;
   observer: Observer;
   transactionalId: string;
@@ -77,7 +74,7 @@ export class TransactionWriter {
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#calls = new Calls(options.transactionTimeoutMs, options.signal);
-    this.#producer = options.createProducer(this.#batchBytes, true);
+    this.#producer = options.createProducer(this.#batchBytes);
     this.#transaction = this.#next();
   }
 
@@ -174,8 +171,7 @@ export class TransactionWriter {
       this.#recyclesInARow = 0;
       outcome = { kind: 'committed', transaction, durationMs: performance.now() - transaction.openedAt };
       const doubt = this.#producer.doubt();
-      // However slow, the broker has answered; a lost connection may mean that it goes down.
-      if (doubt) await this.#recycle(doubt, null, doubt !== 'slow-call');
+      if (doubt) await this.#recycle(doubt, null);
       else await this.#begin();
     } catch (error) {
       if (error instanceof PipelineFailed) throw error;
@@ -262,11 +258,7 @@ export class TransactionWriter {
   }
 
   /** Replaces the producer: its successor's epoch makes the broker settle whatever was left open or under way. */
-  async #recycle(
-    reason: RecycleReason,
-    error: ClientError | null,
-    isInDoubt = reason !== 'rejected', // what was refused is still open
-  ): Promise<void> {
+  async #recycle(reason: RecycleReason, error: ClientError | null): Promise<void> {
     const { observer, createProducer, signal } = this.#options;
     let why = reason;
     let cause = error;
@@ -286,7 +278,7 @@ export class TransactionWriter {
         const pause = Math.min(RECYCLE_MAX_MS, RECYCLE_MIN_MS * 2 ** (this.#recyclesInARow - 2));
         await delay(pause, undefined, { signal });
       }
-      this.#producer = createProducer(this.#batchBytes, isInDoubt);
+      this.#producer = createProducer(this.#batchBytes);
       try {
         await this.#start();
         return;

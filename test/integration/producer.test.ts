@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { expect } from 'vitest';
 
+import { LastEnd } from '../../src/kafka/last-end.ts';
 import { TransactionalProducer } from '../../src/kafka/producer.ts';
 import { ClientError, type OutputRecord } from '../../src/pipeline/ports.ts';
 import { withOwnBroker } from '../helpers/own-broker.ts';
@@ -16,18 +17,21 @@ const TRANSACTION_TIMEOUT_MS = 60_000;
 
 /** In a transaction. */
 async function start(rig: Rig, batchBytes: number): Promise<TransactionalProducer> {
-  const producer = new TransactionalProducer({
+  const common = {
     cluster: { bootstrapServers: rig.bootstrapServers, tls: null, sasl: null, properties: {} },
     clientId: rig.name,
     needs: { topics: [], groupId: rig.name, transactionalId: rig.name, transactionTimeoutMs: TRANSACTION_TIMEOUT_MS },
-    batchBytes,
-    properties: {},
     report: () => undefined,
-    checksTopics: false,
-    lastEnd: null,
-  });
+  };
+  const lastEnd = new LastEnd(common);
+  const producer = new TransactionalProducer({ ...common, lastEnd, batchBytes, properties: {}, checksTopics: false });
   rig.onEnd(() => producer.close());
-  await producer.init(new AbortController().signal);
+  await waitFor('a producer to be opened', () =>
+    producer.init(new AbortController().signal).then(
+      () => true,
+      () => false,
+    ),
+  );
   await producer.begin();
   return producer;
 }

@@ -15,11 +15,8 @@ const TIMEOUT_MS = 60_000;
 async function openWriter() {
   const producers: ScriptedProducer[] = [];
   const recycled: RecycleReason[] = [];
-  /** Of each producer, whether the end of the transaction before it was in doubt. */
-  const inDoubt: boolean[] = [];
   const writer = new TransactionWriter({
-    createProducer: (_, isInDoubt) => {
-      inDoubt.push(isInDoubt);
+    createProducer: () => {
       const producer = new ScriptedProducer();
       producers.push(producer);
       return producer;
@@ -34,7 +31,7 @@ async function openWriter() {
   await writer.open();
   const [first] = producers;
   if (!first) throw new Error('no producer was made');
-  return { writer, first, producers, recycled, inDoubt };
+  return { writer, first, producers, recycled };
 }
 
 const BROKEN_STATE = -172;
@@ -46,15 +43,13 @@ describe('a transaction whose connection was in doubt', () => {
   it.each(['disconnected', 'slow-call'] as const)(
     'counts when it was committed, but the next begins with a new producer (%s)',
     async (doubt) => {
-      const { writer, first, producers, recycled, inDoubt } = await openWriter();
+      const { writer, first, producers, recycled } = await openWriter();
       writer.write([completed(0, [output()])], LIMITS);
       first.doubts = doubt;
       expect(await writer.commit([])).toMatchObject({ kind: 'committed' });
       expect(first.calls).toEqual(['init', 'begin', 'sendOffsets', 'commit', 'close']);
       expect(producers[1]?.calls).toEqual(['init', 'begin']);
       expect(recycled).toEqual([doubt]);
-      // However slow it was, the broker has answered.
-      expect(inDoubt).toEqual([true, doubt === 'disconnected']);
     },
   );
 
@@ -73,19 +68,6 @@ describe('a transaction whose connection was in doubt', () => {
     await writer.commit([]);
     expect(first.calls).toEqual(['init', 'begin', 'sendOffsets', 'commit', 'begin']);
     expect(recycled).toEqual([]);
-  });
-});
-
-describe('what the next producer is told of the end of the last transaction', () => {
-  it.each([
-    { failed: 'rejected', code: TOO_LARGE, isInDoubt: false },
-    { failed: 'fatal', code: FATAL, isInDoubt: true },
-  ] as const)('after an error of kind $failed, whether it is in doubt: $isInDoubt', async (row) => {
-    const { writer, first, inDoubt } = await openWriter();
-    writer.write([completed(0, [output()])], LIMITS);
-    first.failures.commit = failure(row.failed, row.code);
-    await writer.commit([]);
-    expect(inDoubt).toEqual([true, row.isInDoubt]);
   });
 });
 
