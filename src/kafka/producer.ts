@@ -32,13 +32,21 @@ export interface ProducerOptions {
  */
 const COMMIT_TRY_MS = 1_000;
 
+/** As long as for a consumer. */
+const CUT_OFF_MS = 30_000;
+
 export class TransactionalProducer implements ProducerPort {
   readonly maxRecordBytes: number;
   readonly #options: ProducerOptions;
   readonly #requestTimeoutMs: number;
   #client: ProducerClient | null = null;
   #checksTopics: boolean;
-  #lastEnd: LastEnd | null;
+  /** Whether the end of the last transaction was repeated. */
+  #isEnded = false;
+  /** Clients that others took the place of, until they are gone. */
+  readonly #dropped: Promise<void>[] = [];
+  /** `performance.now()` when this client could not be opened first. */
+  #failing: number | null = null;
   #doubt: 'slow-call' | 'disconnected' | null = null;
   readonly #onlyEventId: [Record<'event-id', string>] = [{ 'event-id': '' }];
   #lastCall: Promise<unknown> = Promise.resolve();
@@ -48,7 +56,6 @@ export class TransactionalProducer implements ProducerPort {
   constructor(options: ProducerOptions) {
     this.#options = options;
     this.#checksTopics = options.checksTopics;
-    this.#lastEnd = options.lastEnd;
     // Well below the transaction timeout: a request that got lost is then noticed, and the producer recycled, while
     // the transaction still lives.
     this.#requestTimeoutMs = Math.max(1_000, Math.min(10_000, Math.floor(options.needs.transactionTimeoutMs / 3)));
@@ -82,28 +89,51 @@ export class TransactionalProducer implements ProducerPort {
   }
 
   async init(signal: AbortSignal): Promise<void> {
-    if (!this.#client) {
-      const create = () => {
-        const client = new Producer(this.#configuration());
-        // A lost connection raises no error, and one that does comes late; the log tells at once. Within 30 s it tells
-        // the same only once, hence this counts outside of transactions, too.
-        client.on('event.log', (event) => {
-          const { fac } = event as { fac?: string };
-          if (fac === 'FAIL' || fac === 'REQTMOUT') this.#doubt ??= 'disconnected';
-        });
-        return client;
-      };
-      const { client } = await connect(create, this.#options.cluster, signal, this.#options.report);
-      this.#client = client;
+    this.#client ??= await this.#connect(signal);
+    try {
+      await this.#open(this.#client, signal);
+      this.#failing = null;
+    } catch (error) {
+      if (error instanceof ClientError && error.kind === 'retriable') this.#lookForBrokers(error);
+      throw error;
     }
+  }
+
+  async #connect(signal: AbortSignal): Promise<ProducerClient> {
+    const create = () => {
+      const client = new Producer(this.#configuration());
+      // A lost connection raises no error, and one that does comes late; the log tells at once. Within 30 s it tells
+      // the same only once, hence this counts outside of transactions, too.
+      client.on('event.log', (event) => {
+        const { fac } = event as { fac?: string };
+        if (fac === 'FAIL' || fac === 'REQTMOUT') this.#doubt ??= 'disconnected';
+      });
+      return client;
+    };
+    const { client } = await connect(create, this.#options.cluster, signal, this.#options.report);
+    return client;
+  }
+
+  async #open(client: ProducerClient, signal: AbortSignal): Promise<void> {
     if (this.#checksTopics) await this.#checkTopics();
-    await this.#lastEnd?.repeat(this.#client, signal);
-    this.#lastEnd = null; // once is enough, however often this is called
-    await this.#call('initTransactions', (client, done) => {
-      client.initTransactions(this.#requestTimeoutMs * 2, done);
+    const { lastEnd } = this.#options;
+    if (!this.#isEnded) await (this.#lastCall = lastEnd.repeat(client, signal));
+    this.#isEnded = true; // once is enough, however often this is called
+    await this.#call('initTransactions', (connected, done) => {
+      connected.initTransactions(this.#requestTimeoutMs * 2, done);
     });
     // What was under way before belongs to an epoch that is over now.
     this.#doubt = null;
+  }
+
+  /** The client may forget all brokers for good (librdkafka #5301): after a while the next try takes a new one. */
+  #lookForBrokers(error: ClientError): void {
+    const now = performance.now();
+    this.#failing ??= now;
+    if (now - this.#failing < CUT_OFF_MS) return;
+    this.#failing = null;
+    this.#options.report(new Error(`a producer could not be opened for a while and connects anew: ${error.message}`));
+    this.#dropped.push(this.#disconnect());
   }
 
   async #checkTopics(): Promise<void> {
@@ -203,9 +233,13 @@ export class TransactionalProducer implements ProducerPort {
   }
 
   async close(): Promise<void> {
+    await Promise.all([...this.#dropped, this.#disconnect()]);
+  }
+
+  async #disconnect(): Promise<void> {
     const client = this.#client;
-    if (!client?.isConnected()) return;
     this.#client = null;
+    if (!client?.isConnected()) return;
     // The client takes no lock: to disconnect it during a call is a crash.
     await this.#lastCall.catch(() => undefined); // its error has been dealt with by its caller
     await new Promise<void>((resolve) => {
